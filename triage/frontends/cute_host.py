@@ -11,7 +11,8 @@ from triage.harness.worker.cute.grammar import DTYPES
 from triage.source.functions import defaults, parameters
 
 _SCALARS = {name: dtype for dtype, name in DTYPES.items()}
-_STREAMS = frozenset({"CUstream", "Stream"})
+STREAMS = frozenset({"CUstream", "Stream", "cudaStream_t"})
+"""Classes of streams, of CUDA's driver and of its runtime."""
 _HINTS = {
     "Tensor": "--arg {}='tensor<f16, (128,64):(64,1), align=16>'",
     "Pointer": "--arg {}='ptr<f16, gmem, align=16>'",
@@ -42,7 +43,7 @@ def read(source: bytes, name: str) -> HostFunction | None:
         last = _last_name(parameter.annotation)
         if last in _SCALARS:
             annotated[parameter.arg] = _SCALARS[last]
-        elif last in _STREAMS:
+        elif last in STREAMS:
             annotated[parameter.arg] = "stream"
         elif parameter.arg not in has_default:
             missing[parameter.arg] = _HINTS.get(last, _OTHER).replace("{}", parameter.arg)

@@ -25,11 +25,12 @@ from triage.drafts.cute.values import (
     TypedNumber,
 )
 from triage.drafts.host.values import Foreign
+from triage.frontends.cute_host import STREAMS
 from triage.harness.worker.cute.grammar import Dynamic
 from triage.model import gpus
 from triage.model.target import Target
 
-_STREAMS = frozenset({"CUstream", "current_stream", "default_stream", "make_fake_stream"})
+_STREAMS = STREAMS | {"current_stream", "default_stream", "make_fake_stream"}
 SPACES = ("gmem", "generic", "smem", "tmem", "rmem")
 _ALIGNED = 16
 """Bytes to which the helpers of ``cutlass.torch`` align; torch's allocator aligns to more."""

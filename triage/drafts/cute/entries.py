@@ -23,6 +23,7 @@ from triage.drafts.cute.values import (
     TorchTensor,
 )
 from triage.drafts.names import Role, role, usual_size
+from triage.frontends.cute_host import STREAMS
 
 _MOST_ENTRIES = 24
 """Functions of a file that are run; a file of tests has as many."""
@@ -115,6 +116,8 @@ def _is_tensor(argument: ast.arg) -> bool:
 def assumed(argument: ast.arg, function: ast.AST) -> Any:
     """A value for a parameter that nobody states."""
     name, kind = argument.arg, annotation_name(argument.annotation)
+    if kind in STREAMS:
+        return StreamValue()
     match kind:
         case "Tensor":
             return TorchTensor("bf16", None, None, True, f"{name} in line {argument.lineno}")
@@ -128,8 +131,6 @@ def assumed(argument: ast.arg, function: ast.AST) -> Any:
             return TorchDtype("bf16", True)
         case "Type" | "type" | "Numeric":
             return ElementType("f32" if "acc" in name else "f16", True)
-        case "CUstream" | "Stream":
-            return StreamValue()
     if kind:
         return UNKNOWN
     used = {

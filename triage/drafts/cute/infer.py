@@ -15,11 +15,11 @@ from triage.drafts.cute.program import CuteLaunch
 from triage.drafts.cute.uses import uses
 from triage.drafts.cute.values import UNKNOWN, ClassValue, FunctionValue
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
+from triage.frontends.cute_host import STREAMS
 from triage.harness.worker.cute.grammar import DTYPES
 from triage.model.case import Language
 
 _SCALARS = {name: short for short, name in DTYPES.items()}
-_STREAMS = frozenset({"CUstream", "Stream"})
 
 
 def infer(host: CuteHost) -> JitFunction:
@@ -85,7 +85,7 @@ def _parameter(
     has_default = name in function.defaults
     if not constexpr and kind in _SCALARS:
         values.append(Value(_SCALARS[kind], Basis.ANNOTATION, at))
-    elif not constexpr and kind in _STREAMS:
+    elif not constexpr and kind in STREAMS:
         values.append(Value("stream", Basis.ANNOTATION, at))
     if has_default:
         values += _default(function.defaults[name], argument)
