@@ -34,9 +34,14 @@ def judge(refusal: Refusal) -> Judgement:
         is_api = missing_api(refusal.outcome) is not None
         return KernelFails() if is_api else Unclear(f"importing it fails: {shown_headline(refusal)}")
     guessed = [name for name, value in refusal.draft.values.items() if not is_stated(value)]
-    if not guessed or refusal.diagnosis.kind.has(Trait.GAVE_UP):
+    kind = refusal.diagnosis.kind
+    if not guessed:
         return KernelFails()
+    if kind.has(Trait.EXHAUSTED):
+        return Unclear(f"with guessed values the compile was given up: {shown_headline(refusal)}")
+    of_the_kernel = kind.has(Trait.GAVE_UP)
     if _OF_THE_SOURCE.search(refusal.message):
+        of_the_kernel = True
         # But a condition may leave the statement out.
         guessed = [name for name in guessed if isinstance(refusal.draft.values[name].value, bool)]
         if not guessed:
@@ -48,7 +53,7 @@ def judge(refusal: Refusal) -> Judgement:
             values = {name: _corrected(value) for name, value in changes.items()}
             if _values({**refusal.draft.values, **values}) not in known:
                 return Retry(values)
-    return KernelFails() if _OF_THE_SOURCE.search(refusal.message) else Unclear(unclear(refusal))
+    return KernelFails() if of_the_kernel else Unclear(unclear(refusal))
 
 
 def lacks_part_of_gpu(diagnosis: Diagnosis | None) -> bool:
