@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
+from triage.model.target import Target
 from triage.sweeps.grid import Cell, Grid, SweepAxis, cells_of
 from triage.sweeps.observation import CellObservation, CellState
 from triage.sweeps.rule import SweepRule
@@ -50,7 +53,7 @@ def observe(grid: Grid, cell: Cell, of: Truth = truth) -> CellObservation:
 def search(grid: Grid, count: int, seed: int = 0, of: Truth = truth, budget: int | None = None) -> RuleSearch:
     """A finished search that starts from cells drawn at random."""
     drawn = random.Random(seed).sample(sorted(cells_of(grid.allowed)), count)
-    rules = RuleSearch(grid, {cell: observe(grid, cell, of) for cell in drawn}, budget=budget)
+    rules = RuleSearch(grid, {cell: observe(grid, cell, of) for cell in drawn}, Target.parse("cuda:90"), budget=budget)
     while not rules.is_done:
         for cell in rules.propose(8):
             rules.learn(cell, observe(grid, cell, of))
@@ -76,6 +79,43 @@ def test_thresholds_products_ratios_remainders_and_values(rules: list[SweepRule]
     }
 
 
+def test_what_is_over_a_limit_is_told_by_the_formula_and_the_limits() -> None:
+    """From cells that compile and cells that do not, at limits that differ by target."""
+    axes = [SweepAxis("BM", (32, 64, 128, 256)), SweepAxis("BK", (32, 64, 128)), SweepAxis("num_stages", (2, 3, 4))]
+    grid = Grid([*axes, SweepAxis("dtype", ("fp16", "fp32")), SweepAxis("target", ("cuda:80", "cuda:86"))])
+
+    def shared(values: Mapping[str, Any]) -> CellObservation:
+        limit = {"cuda:80": 166912, "cuda:86": 101376}[values["target"]]
+        number = values["num_stages"] * values["BM"] * values["BK"] * {"fp16": 2, "fp32": 4}[values["dtype"]]
+        if number <= limit:
+            return CellObservation(CellState.COMPILED, resources=Resources(number, None, None, TensorCore.NONE))
+        return CellObservation(
+            CellState.FAILED, "A", resource="shared memory", required=number, limit=limit, stage="load"
+        )
+
+    drawn = random.Random(3).sample(range(grid.size), 50)
+    rules = RuleSearch(grid, {cell: shared(grid.values(cell)) for cell in drawn}, Target.parse("cuda:80"))
+    while not rules.is_done:
+        for cell in rules.propose(8):
+            rules.learn(cell, shared(grid.values(cell)))
+    (rule,) = rules.rules(LETTERS)
+    assert rule.text == "illegal where BM * BK * num_stages * bytes(dtype) > the shared memory of target"
+    assert all(
+        (rule.cells >> cell & 1) == (shared(grid.values(cell)).signature is not None) for cell in range(grid.size)
+    )
+    for cell in range(grid.size):
+        assert eval(rule.python, {}, grid.values(cell)) == bool(rule.cells >> cell & 1)
+
+
+def test_two_failures_under_one_rule() -> None:
+    def fails(values: Mapping[str, Any]) -> str | None:
+        return ("A" if values["BN"] > 64 else "B") if values["BM"] >= 128 and values["WS"] else None
+
+    rules = search(GRID, 600, of=fails).rules(LETTERS)
+    assert {rule.failure for rule in rules} >= {"A"} or [rule.failure for rule in rules] == [None]
+    assert all(precision(GRID, rule, fails) == 1 for rule in rules)
+
+
 def test_a_rule_was_tested_before_it_is_shown(rules: list[SweepRule]) -> None:
     assert all(rule.counter_examples_tried >= TESTS and rule.exceptions == 0 for rule in rules)
 
@@ -92,7 +132,9 @@ def test_a_small_grid_that_was_compiled_whole_has_rules_as_well() -> None:
         cell: observe(grid, cell, lambda values: "A" if values["BM"] >= 64 and values["num_warps"] == 4 else None)
         for cell in range(grid.size)
     }
-    assert [rule.text for rule in RuleSearch(grid, seen).rules(LETTERS)] == ["illegal where BM ≥ 64 and num_warps = 4"]
+    assert [rule.text for rule in RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)] == [
+        "illegal where BM ≥ 64 and num_warps = 4"
+    ]
 
 
 def test_failures_at_random_make_no_rule() -> None:
@@ -122,7 +164,7 @@ def test_what_could_not_be_told_counts_for_nothing() -> None:
         else CellObservation(CellState.UNTOLD, reason="no disk")
         for cell in range(grid.size)
     }
-    (rule,) = RuleSearch(grid, seen).rules(LETTERS)
+    (rule,) = RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)
     assert (rule.text, rule.exceptions, rule.counter_examples_tried) == ("illegal where BM ≥ 8", 0, 0)
 
 
@@ -155,7 +197,7 @@ def test_the_program_prunes_what_the_rules_say() -> None:
         return "A" if values["BM"] >= 64 and values["x_ptr"] == "*fp32" else None
 
     seen = {cell: observe(grid, cell, fails) for cell in range(grid.size)}
-    shown = RuleSearch(grid, seen).rules(LETTERS)
+    shown = RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)
     text = program.module('k"""', grid, shown, len(seen), 'EVEN="""', dict.fromkeys(failing, 'it\'s "wrong"'))
     namespace: dict[str, Any] = {}
     exec(compile(text, "rules.py", "exec"), namespace)

@@ -55,7 +55,9 @@ class SweepRunner:
             if learns_rules:
                 self.progress.step("learning rules")
                 left = None if budget is None else max(0, budget - self.compiled)
-                search = RuleSearch(self.space.grid, self._observations, strategy.predict(), left)
+                search = RuleSearch(
+                    self.space.grid, self._observations, self.space.bases[0].target, strategy.predict(), left
+                )
                 self._compile(search, pace)
                 for cell in search.tested:
                     strategy.learn(cell, self._observations[cell])

@@ -151,7 +151,9 @@ def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
         merged.take(others)
         space = _space(documents[0], into)
         known = known_cells(space, merged.rows(), lambda row: True, CaseKeys(documents[0]["conditions"]))
-        return with_rules(assembled(space, known, merged), RuleSearch(space.grid, known, budget=0))
+        return with_rules(
+            assembled(space, known, merged), RuleSearch(space.grid, known, space.bases[0].target, budget=0)
+        )
 
 
 def _ledger_of(folder: Path) -> Ledger:

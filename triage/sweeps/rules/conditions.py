@@ -3,91 +3,112 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import log2
 
-from triage.sweeps.grid import CellSet, Grid, SweepAxis
-from triage.sweeps.rules.features import CellFeature, FeatureKind, Values, features_of, values_of
+from triage.sweeps.active.columns import Column, columns
+from triage.sweeps.grid import CellSet, Grid
+from triage.sweeps.rules.features import CellFeature, FeatureKind, Positions, features_of, positions_of
 
 _MOST_MEMBERS = 6
-"""Values of an axis of which every subset is a condition; of a longer one single values and their complements are."""
+"""Values of an axis of which every subset is a condition; of a longer one single values, their complements, and what
+is up to or from a value on where they have an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``text`` as people read it, ``python`` as an expression over the axes ``names``. ``family``: conditions of one
-    kind; ``bits``: what it takes to single one out among those that are not longer."""
+    """``text`` as people read it, ``python`` as an expression over the names of the ``axes``, and whether it ``holds``
+    at positions on these. ``family``: conditions of one kind; ``bits``: what it takes to single one out among those
+    that are not longer."""
 
     text: str
     python: str
-    names: tuple[str, ...]
-    holds: Callable[[Values], bool] = field(compare=False)
+    axes: tuple[int, ...]
+    holds: Callable[[Positions], bool] = field(compare=False)
     family: str = ""
     bits: float = 0.0
 
     def cells(self, grid: Grid) -> CellSet:
         """All cells of the grid where it holds, allowed or not."""
         cells = 0
-        for box, values in values_of(grid, self.names):
-            if self.holds(values):
-                cells |= grid.selected(box)
+        for at in positions_of(grid, self.axes):
+            if self.holds(at):
+                cells |= grid.selected({axis: (position,) for axis, position in zip(self.axes, at, strict=True)})
         return cells
 
 
-def conditions_of(grid: Grid) -> list[Condition]:
-    """Every condition on a grid, with its length; those that hold everywhere or nowhere are left out."""
+def conditions_of(grid: Grid, others: Iterable[Condition] = ()) -> list[Condition]:
+    """Every condition on a grid, with its length; those that hold everywhere or nowhere are left out. ``others``: some
+    that rest on what was seen."""
     families: dict[str, list[Condition]] = defaultdict(list)
-    for axis in grid.varying:
-        if not axis.is_numeric:
-            for condition in _members(axis):
+    orders = {column.axis: column for column in columns(grid) if not column.size}
+    for index, axis in enumerate(grid.axes):
+        if len(axis.values) > 1 and not axis.is_numeric:
+            for condition in _members(grid, index, orders.get(index)):
                 families[condition.family].append(condition)
     for feature in features_of(grid):
         for condition in _comparisons(grid, feature):
             families[condition.family].append(condition)
     # What is made of fewer axes comes first: a condition costs the bits of its place in that order, by families.
+    ordered = sorted(families.values(), key=lambda each: (len(each[0].axes), len(each)))
     measured, place = list[Condition](), 0
-    for family in sorted(families.values(), key=lambda each: (len(each[0].names), len(each))):
+    for family in (*ordered[:1], list(others), *ordered[1:]):
         place += len(family)
         measured += [replace(condition, bits=log2(place + 1)) for condition in family]
     return measured
 
 
-def _members(axis: SweepAxis) -> Iterator[Condition]:
-    """Of an axis without order: equal to a value, to another, to one of several."""
-    name, values = axis.name, axis.values
+def _members(grid: Grid, index: int, order: Column | None) -> Iterator[Condition]:
+    """Of an axis that is no number: equal to a value, to another, to one of several."""
+    axis, at = grid.axes[index], (index,)
+    name, values, every = axis.name, axis.values, range(len(axis.values))
     if all(type(value) is bool for value in values):
-        yield Condition(name, name, (name,), lambda row: bool(row[name]), "value")
-        yield Condition(f"not {name}", f"not {name}", (name,), lambda row: not row[name], "value")
+        true = frozenset(position for position in every if values[position])
+        yield Condition(name, name, at, _is_among(true), "value")
+        yield Condition(f"not {name}", f"not {name}", at, _is_among(frozenset(every) - true), "value")
         return
-    if len(values) <= _MOST_MEMBERS:
-        sizes = range(1, len(values))
-    else:
-        sizes = range(1, 2)
-        for value in values:
-            yield Condition(f"{name} ≠ {value}", f"{name} != {value!r}", (name,), _differs(name, value), "value")
-    for size in sizes:
-        for chosen in combinations(values, size):
-            if size == 1:
-                text, python = f"{name} = {chosen[0]}", f"{name} == {chosen[0]!r}"
-            elif size == len(values) - 1:
-                (missing,) = (value for value in values if value not in chosen)
-                text, python = f"{name} ≠ {missing}", f"{name} != {missing!r}"
-            else:
-                text, python = f"{name} in {', '.join(map(str, chosen))}", f"{name} in {chosen!r}"
-            family = "value" if size in (1, len(values) - 1) else "members"
-            yield Condition(text, python, (name,), _is_member(name, chosen), family)
+    for position in every:
+        value, only = values[position], frozenset([position])
+        yield Condition(f"{name} = {value}", f"{name} == {value!r}", at, _is_among(only), "value")
+        if len(values) > 2:
+            yield Condition(
+                f"{name} ≠ {value}", f"{name} != {value!r}", at, _is_among(frozenset(every) - only), "value"
+            )
+    if order is not None and order.name == name and _has_one_order(values):
+        ranked = sorted(every, key=lambda position: order.values[position])
+        for cut in range(2, len(ranked)):
+            below, above = ranked[:cut], ranked[cut - 1 :]
+            yield _chosen(name, values, at, below, f"{name} ≤ {values[below[-1]]}")
+            yield _chosen(name, values, at, above, f"{name} ≥ {values[above[0]]}")
+    elif len(values) <= _MOST_MEMBERS:
+        for size in range(2, len(values) - 1):
+            for chosen in combinations(every, size):
+                shown = ", ".join(str(values[position]) for position in chosen)
+                yield _chosen(name, values, at, chosen, f"{name} in {shown}")
+
+
+def _has_one_order(values: Sequence[object]) -> bool:
+    """Releases, or targets of one vendor."""
+    return len({str(value).partition(":")[0] for value in values if ":" in str(value)}) <= 1
+
+
+def _chosen(name: str, values: Sequence[object], at: Positions, chosen: Sequence[int], text: str) -> Condition:
+    members = tuple(values[position] for position in sorted(chosen))
+    return Condition(text, f"{name} in {members!r}", at, _is_among(frozenset(chosen)), "members")
 
 
 def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[Condition]:
     """Of a number: at least or at most one of the values it takes, equal to one (of an axis), zero or not (of a
     remainder)."""
     if feature.is_remainder:
-        yield Condition(f"{feature.text} ≠ 0", f"{feature.text} != 0", feature.names, _nonzero(feature), "remainder")
-        yield Condition(f"{feature.text} = 0", f"{feature.text} == 0", feature.names, _zero(feature), "remainder")
+        kinds = (("≠", "!=", _nonzero(feature)), ("=", "==", _zero(feature)))
+        for sign, operator, holds in kinds:
+            text, python = f"{feature.text} {sign} 0", f"{feature.python} {operator} 0"
+            yield Condition(text, python, feature.axes, holds, "remainder")
         return
-    values = sorted({feature.of(values) for _, values in values_of(grid, feature.names)})
+    values = sorted({feature.of(at) for at in positions_of(grid, feature.axes)})
     is_axis = feature.kind is FeatureKind.AXIS
     for low in values[1 : len(values) - is_axis]:
         yield _compared(feature, "≥", ">=", low, _at_least(feature, low))
@@ -100,40 +121,36 @@ def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[Condition]:
 
 
 def _compared(
-    feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Values], bool]
+    feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Positions], bool]
 ) -> Condition:
     number = int(value) if value == int(value) else value
     family = "number" if feature.kind is FeatureKind.AXIS else feature.kind.name.lower()
     if feature.kind is FeatureKind.QUOTIENT and number == 1:
-        above, below = feature.names
-        return Condition(f"{above} {sign} {below}", f"{above} {operator} {below}", feature.names, holds, family)
-    text, python = f"{feature.text} {sign} {number}", f"{feature.text} {operator} {number!r}"
-    return Condition(text, python, feature.names, holds, family)
+        (above, below), (left, right) = feature.text.split(" / "), feature.python.split(" / ")
+        return Condition(f"{above} {sign} {below}", f"{left} {operator} {right}", feature.axes, holds, family)
+    text, python = f"{feature.text} {sign} {number}", f"{feature.python} {operator} {number!r}"
+    return Condition(text, python, feature.axes, holds, family)
 
 
-def _differs(name: str, value: object) -> Callable[[Values], bool]:
-    return lambda row: bool(row[name] != value)
+def _is_among(positions: frozenset[int]) -> Callable[[Positions], bool]:
+    return lambda at: at[0] in positions
 
 
-def _is_member(name: str, chosen: Sequence[object]) -> Callable[[Values], bool]:
-    return lambda row: row[name] in chosen
+def _nonzero(feature: CellFeature) -> Callable[[Positions], bool]:
+    return lambda at: feature.of(at) != 0
 
 
-def _nonzero(feature: CellFeature) -> Callable[[Values], bool]:
-    return lambda row: feature.of(row) != 0
+def _zero(feature: CellFeature) -> Callable[[Positions], bool]:
+    return lambda at: feature.of(at) == 0
 
 
-def _zero(feature: CellFeature) -> Callable[[Values], bool]:
-    return lambda row: feature.of(row) == 0
+def _at_least(feature: CellFeature, low: float) -> Callable[[Positions], bool]:
+    return lambda at: feature.of(at) >= low
 
 
-def _at_least(feature: CellFeature, low: float) -> Callable[[Values], bool]:
-    return lambda row: feature.of(row) >= low
+def _at_most(feature: CellFeature, high: float) -> Callable[[Positions], bool]:
+    return lambda at: feature.of(at) <= high
 
 
-def _at_most(feature: CellFeature, high: float) -> Callable[[Values], bool]:
-    return lambda row: feature.of(row) <= high
-
-
-def _equals(feature: CellFeature, value: float) -> Callable[[Values], bool]:
-    return lambda row: feature.of(row) == value
+def _equals(feature: CellFeature, value: float) -> Callable[[Positions], bool]:
+    return lambda at: feature.of(at) == value

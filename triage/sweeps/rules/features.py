@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations, permutations, product
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.active.columns import Column, columns
+from triage.sweeps.grid import Grid
 
-Values: TypeAlias = Mapping[str, Any]
-"""A cell's values by the axes' names."""
+Positions: TypeAlias = tuple[int, ...]
+"""Where a cell is on some axes."""
 _MODULI = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -29,12 +30,14 @@ class FeatureKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CellFeature:
-    """``text`` is a Python expression over the axes ``names`` with the value ``of`` a cell."""
+    """``text`` is what people read, ``python`` an expression over the names of the ``axes``, and ``of`` the value at
+    the positions on these."""
 
     kind: FeatureKind
     text: str
-    names: tuple[str, ...]
-    of: Callable[[Values], float]
+    python: str
+    axes: tuple[int, ...]
+    of: Callable[[Positions], float]
 
     @property
     def is_remainder(self) -> bool:
@@ -43,69 +46,92 @@ class CellFeature:
 
 
 def features_of(grid: Grid) -> Iterator[CellFeature]:
-    """The features of a grid: each numeric axis that varies, products and quotients of up to three of them, remainders
-    of one by another or by a small number."""
-    axes = [axis for axis in grid.varying if axis.is_numeric]
-    positive = [axis.name for axis in axes if all(value > 0 for value in axis.values)]
-    for axis in axes:
-        yield CellFeature(FeatureKind.AXIS, axis.name, (axis.name,), _product(axis.name))
-        yield from _remainders(axis)
-    for pair in combinations(positive, 2):
-        yield CellFeature(FeatureKind.PRODUCT, " * ".join(pair), pair, _product(*pair))
-    for left, right in permutations(positive, 2):
-        if left < right:  # the other is its inverse
-            yield CellFeature(FeatureKind.QUOTIENT, f"{left} / {right}", (left, right), _quotient((left,), right))
-        if _are_whole(grid, left, right):
-            yield CellFeature(FeatureKind.REMAINDER, f"{left} % {right}", (left, right), _remainder(left, right))
-    for triple in combinations(positive, 3):
-        yield CellFeature(FeatureKind.TRIPLE, " * ".join(triple), triple, _product(*triple))
-        for below in triple:
-            above = tuple(name for name in triple if name != below)
-            text = f"{' * '.join(above)} / {below}"
-            yield CellFeature(FeatureKind.PAIR_QUOTIENT, text, (*above, below), _quotient(above, below))
+    """The features of a grid: each axis that is a number or has one (the width of an element type), products and
+    quotients of up to three of them, remainders of one by another or by a small number."""
+    # An order alone, and what a target implies, say less than the values.
+    every = [column for column in columns(grid) if column.size and grid.axes[column.axis].name != "target"]
+    for column in every:
+        yield CellFeature(FeatureKind.AXIS, column.name, python(grid, column), (column.axis,), _product(column))
+        yield from _remainders(grid, column)
+    sizes = [column for column in every if min(column.values) > 0]
+    numbers = [column for column in sizes if grid.axes[column.axis].is_numeric]
+    for pair in combinations(sizes, 2):
+        if pair[0].axis != pair[1].axis:
+            yield _made(grid, FeatureKind.PRODUCT, pair, ())
+    for above, below in permutations(numbers, 2):
+        if above.axis < below.axis:  # the other is its inverse
+            yield _made(grid, FeatureKind.QUOTIENT, (above,), (below,))
+        if above.axis != below.axis and _is_whole(above) and _is_whole(below):
+            text = f"{above.name} % {below.name}"
+            expression = f"{python(grid, above)} % {python(grid, below)}"
+            yield CellFeature(
+                FeatureKind.REMAINDER, text, expression, (above.axis, below.axis), _remainder(above, below)
+            )
+    for triple in combinations(sizes, 3):
+        if len({each.axis for each in triple}) < len(triple):
+            continue
+        yield _made(grid, FeatureKind.TRIPLE, triple, ())
+        for below in triple if all(each in numbers for each in triple) else ():
+            yield _made(grid, FeatureKind.PAIR_QUOTIENT, [each for each in triple if each is not below], (below,))
 
 
-def values_of(grid: Grid, names: tuple[str, ...]) -> Iterator[tuple[dict[int, tuple[int, ...]], dict[str, Any]]]:
-    """Every combination of the values of these axes: as positions by axis (a box of the grid), and by name."""
-    indices = [grid.positions[name] for name in names]
-    for at in product(*(range(len(grid.axes[index].values)) for index in indices)):
-        box: dict[int, tuple[int, ...]] = {index: (position,) for index, position in zip(indices, at, strict=True)}
-        yield (
-            box,
-            {
-                grid.axes[index].name: grid.axes[index].values[position]
-                for index, position in zip(indices, at, strict=True)
-            },
-        )
+def python(grid: Grid, column: Column) -> str:
+    """An expression for the column's number over the name of its axis."""
+    axis = grid.axes[column.axis]
+    if axis.is_numeric:
+        return axis.name
+    numbers = {value: _short(number) for value, number in zip(axis.values, column.values, strict=True)}
+    return f"{numbers!r}[{axis.name}]"
 
 
-def _remainders(axis: SweepAxis) -> Iterator[CellFeature]:
-    if not all(type(value) is int for value in axis.values):
+def positions_of(grid: Grid, axes: Sequence[int]) -> Iterator[Positions]:
+    """Every combination of positions on these axes."""
+    return product(*(range(len(grid.axes[axis].values)) for axis in axes))
+
+
+def _short(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+def _made(grid: Grid, kind: FeatureKind, above: Sequence[Column], below: Sequence[Column]) -> CellFeature:
+    text = " / ".join([" * ".join(each.name for each in above), *(each.name for each in below)])
+    expression = " / ".join([" * ".join(python(grid, each) for each in above), *(python(grid, each) for each in below)])
+    return CellFeature(kind, text, expression, tuple(each.axis for each in (*above, *below)), _quotient(above, below))
+
+
+def _remainders(grid: Grid, column: Column) -> Iterator[CellFeature]:
+    if not _is_whole(column):
         return
     seen = set()
     for modulus in _MODULI:
-        pattern = tuple(value % modulus == 0 for value in axis.values)
+        pattern = tuple(value % modulus == 0 for value in column.values)
         if len(set(pattern)) == 2 and pattern not in seen:
             seen.add(pattern)
-            of = _modulo(axis.name, modulus)
-            yield CellFeature(FeatureKind.REMAINDER, f"{axis.name} % {modulus}", (axis.name,), of)
+            text, expression = f"{column.name} % {modulus}", f"{python(grid, column)} % {modulus}"
+            yield CellFeature(FeatureKind.REMAINDER, text, expression, (column.axis,), _modulo(column, modulus))
 
 
-def _are_whole(grid: Grid, *names: str) -> bool:
-    return all(type(value) is int for name in names for value in grid.axes[grid.positions[name]].values)
+def _is_whole(column: Column) -> bool:
+    return all(value == int(value) for value in column.values)
 
 
-def _product(*names: str) -> Callable[[Values], float]:
-    return lambda values: prod(values[name] for name in names)
+def _product(column: Column) -> Callable[[Positions], float]:
+    return lambda at: column.values[at[0]]
 
 
-def _quotient(above: tuple[str, ...], below: str) -> Callable[[Values], float]:
-    return lambda values: prod(values[name] for name in above) / values[below]
+def _quotient(above: Sequence[Column], below: Sequence[Column]) -> Callable[[Positions], float]:
+    count = len(above)
+
+    def value(at: Positions) -> float:
+        top = prod(column.values[position] for column, position in zip(above, at[:count], strict=True))
+        return top / prod(column.values[position] for column, position in zip(below, at[count:], strict=True))
+
+    return value
 
 
-def _remainder(left: str, right: str) -> Callable[[Values], float]:
-    return lambda values: values[left] % values[right]
+def _remainder(left: Column, right: Column) -> Callable[[Positions], float]:
+    return lambda at: left.values[at[0]] % right.values[at[1]]
 
 
-def _modulo(name: str, modulus: int) -> Callable[[Values], float]:
-    return lambda values: values[name] % modulus
+def _modulo(column: Column, modulus: int) -> Callable[[Positions], float]:
+    return lambda at: column.values[at[0]] % modulus

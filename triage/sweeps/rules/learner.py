@@ -15,7 +15,7 @@ from math import log2
 
 from triage.sweeps.grid import Cell, Grid, set_of
 from triage.sweeps.rules.conditions import Condition, conditions_of
-from triage.sweeps.rules.features import values_of
+from triage.sweeps.rules.features import positions_of
 
 _MOST_CONDITIONS = 5
 """Minimal failing combinations of a real grid have four to five factors."""
@@ -44,17 +44,20 @@ class Conjunction:
 
 class Learner:
     """``sample``: the cells that are known; a set of it has one bit for each of them. ``is_whole``: there are no
-    others."""
+    others. ``others``: conditions beside those of the grid."""
 
-    def __init__(self, grid: Grid, sample: Sequence[Cell], is_whole: bool = False) -> None:
+    def __init__(
+        self, grid: Grid, sample: Sequence[Cell], is_whole: bool = False, others: Sequence[Condition] = ()
+    ) -> None:
         self._grid = grid
         self.sample = tuple(sample)
         self._everywhere = (1 << len(self.sample)) - 1
-        conditions = conditions_of(grid)
+        conditions = conditions_of(grid, others)
         self._width = log2(max(len(self.sample), 2))
         """Bits of an example."""
         if is_whole:
-            equal = [min(each.bits for each in conditions if each.names == (axis.name,)) for axis in grid.varying]
+            axes = [(index,) for index, axis in enumerate(grid.axes) if len(axis.values) > 1]
+            equal = [min(each.bits for each in conditions if each.axes == axis) for axis in axes]
             self._width = max(self._width, sum(equal))
         self._conditions = list(self._distinct(conditions))
 
@@ -67,7 +70,7 @@ class Learner:
             best = max(self._candidates(left, legal), key=lambda rule: self._saved(rule, left), default=None)
             if best is None or self._saved(best, left) <= 0:
                 break
-            best = self._shortened(best, left, legal)
+            best = self._simplified(self._shortened(best, left, legal), left, legal)
             rules.append(Conjunction(best.conditions, best.bits, best.covered & failing, best.refuted))
             left &= ~best.covered
         return rules
@@ -81,10 +84,10 @@ class Learner:
         everywhere, seen = self._everywhere, set[int]()
         for condition in sorted(conditions, key=lambda each: each.bits):
             mask = 0
-            for box, values in values_of(self._grid, condition.names):
-                if condition.holds(values):
+            for at in positions_of(self._grid, condition.axes):
+                if condition.holds(at):
                     cells = everywhere
-                    for axis, (position,) in box.items():
+                    for axis, position in zip(condition.axes, at, strict=True):
                         cells &= by_value[axis][position]
                     mask |= cells
             if mask not in seen and mask not in (0, everywhere):
@@ -126,6 +129,24 @@ class Learner:
                         gain = covered * (log2(covered / (covered + refuted)) - before)
                         grown.append((gain, total, both, (*chosen, index)))
             beam = sorted(grown, key=lambda each: (-each[0], each[1]))[:_BEAM]
+
+    def _simplified(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
+        """With shorter conditions in place of its own, as long as it covers no less and has no more exceptions."""
+        masks: Mapping[Condition, int] = dict(self._conditions)
+        for condition in sorted(rule.conditions, key=lambda each: -each.bits):
+            rest = [other for other in rule.conditions if other is not condition]
+            holds = self._everywhere
+            for other in rest:
+                holds &= masks[other]
+            for shorter, mask in self._conditions:
+                if shorter.bits >= condition.bits:
+                    break
+                covered, refuted = holds & mask & left, holds & mask & legal
+                if not rule.covered & left & ~covered and refuted.bit_count() <= rule.refuted.bit_count():
+                    bits = rule.bits - condition.bits + shorter.bits
+                    rule = Conjunction((*rest, shorter), bits, covered, refuted)
+                    break
+        return rule
 
     def _shortened(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
         """Without the conditions that are not needed."""

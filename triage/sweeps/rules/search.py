@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from triage.model.target import Target
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
 from triage.sweeps.rule import SweepRule
 from triage.sweeps.rules.conditions import Condition
 from triage.sweeps.rules.learner import Conjunction, Learner
+from triage.sweeps.rules.resources import over_limits
 
 TESTS = 12
 """Compiles that a rule has to survive, or all that it covers where those are fewer. A rule that is wrong for a quarter
@@ -34,17 +36,19 @@ class RuleSearch:
     """A :class:`~triage.sweeps.strategy.Strategy` that runs after the one that filled the map.
 
     It proposes cells that the rules say are illegal and nobody has compiled; one that compiles refutes its rule.
-    ``predicted``: by the first strategy. ``budget``: compiles, None for as
+    ``target``: where that is no axis. ``predicted``: by the first strategy. ``budget``: compiles, None for as
     many as the rules need. A rule that could not be tested for want of budget is not shown."""
 
     def __init__(
         self,
         grid: Grid,
         observations: Mapping[Cell, CellObservation],
+        target: Target,
         predicted: Predicted | None = None,
         budget: int | None = None,
     ) -> None:
         self._grid = grid
+        self._target = target
         self._known = dict(observations)
         self._predicted = predicted or Predicted()
         self._budget = budget
@@ -111,20 +115,20 @@ class RuleSearch:
                     counter_examples_tried=tests.bit_count(),
                     python=" and ".join(condition.python for condition in conditions),
                     explained_by=explain(draft.signature, support),
-                    names=tuple(name for condition in conditions for name in condition.names),
+                    names=tuple(self._grid.axes[axis].name for condition in conditions for axis in condition.axes),
                     cells=draft.cells & self._grid.allowed,
                 )
             )
-        return sorted(shown, key=lambda rule: (rule.failure or "", -rule.support))
+        return _merged(sorted(shown, key=lambda rule: (rule.failure or "", -rule.support)))
 
     def _ordered(self, rule: Conjunction) -> list[Condition]:
         """As the axes are."""
-        positions = self._grid.positions
-        return sorted(rule.conditions, key=lambda each: [positions[name] for name in each.names])
+        return sorted(rule.conditions, key=lambda each: each.axes)
 
     def _learnt(self) -> list[_Draft]:
         decided = [cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD]
-        learner = Learner(self._grid, decided, is_whole=not self._grid.allowed & ~set_of(self._known))
+        is_whole = not self._grid.allowed & ~set_of(self._known)
+        learner = Learner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         failing: dict[str, list[int]] = {}
         legal = []
         for number, cell in enumerate(decided):
@@ -165,6 +169,25 @@ class RuleSearch:
         edge = [cell for cell in pool if any(not draft.cells >> near & 1 for near in self._grid.neighbours(cell))]
         taken: dict[Cell, None] = dict.fromkeys([*doubted, *edge[: count // 3], *pool])
         yield from list(taken)[:count]
+
+
+def _merged(rules: Sequence[SweepRule]) -> list[SweepRule]:
+    """One rule in place of several that say the same of different failures."""
+    merged: dict[str, SweepRule] = {}
+    for rule in rules:
+        other = merged.get(rule.text)
+        if other is None:
+            merged[rule.text] = rule
+        elif other.failure != rule.failure:
+            tried = max(other.counter_examples_tried, rule.counter_examples_tried)
+            merged[rule.text] = replace(
+                other,
+                failure=None,
+                support=other.support + rule.support,
+                counter_examples_tried=tried,
+                explained_by=other.explained_by if other.explained_by == rule.explained_by else None,
+            )
+    return list(merged.values())
 
 
 def _drawn(order: random.Random, cells: CellSet, count: int) -> list[Cell]:
