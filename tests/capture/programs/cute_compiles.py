@@ -75,6 +75,10 @@ class Computed(Fill):
         self.dtype, self.values = cutlass.Float16, [TILE.rows * n]
 
 
+COMPUTED = Computed(3)
+OPS = (lambda x: x * 2, lambda x: x * 3)
+
+
 def tensor(dynamic=False, align=16):
     rows, gmem = TILE.rows, cute.AddressSpace.gmem
     if hasattr(runtime, "make_fake_tensor"):
@@ -104,9 +108,9 @@ def attempt(how):
         # Up to 4.0 there are no options.
         fill(Fill(cutlass.Float16), **({} if sys.argv[1] == "plain" else {"options": "--opt-level 2"}))
     elif how == "computed":
-        computed = Computed(3)
-        for op in (lambda x: x * 2, lambda x: x * 3):  # the second finds what the first has left in the object
-            fill(computed, op=op)
+        fill(COMPUTED, op=OPS[0])
+    elif how == "recomputed":  # finds what the first has left in the object
+        fill(COMPUTED, op=OPS[1])
     elif how == "early":
         cute.compile(early, tensor(), 5)
     elif how == "called":
