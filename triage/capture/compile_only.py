@@ -11,6 +11,7 @@ from triage.capture.captured import Capture, json_object, read_text
 from triage.capture.counts import by_kernel
 from triage.files import remove_tree
 from triage.harness.driver import product_properties
+from triage.harness.worker.cute.settings import architecture
 from triage.model.document import Documented
 from triage.model.errors import InputError
 from triage.model.gpus import ARCHITECTURES
@@ -76,6 +77,7 @@ class CompileOnly:
             "TRITON_TRIAGE_DEVICE": json.dumps(emulated_gpu(self.target)),
             # Inductor caches measurements, which are emulated here.
             "TORCHINDUCTOR_CACHE_DIR": str(self.folder.absolute() / _INDUCTOR),
+            **({"CUTE_DSL_ARCH": architecture(self.target.to_message(), {})} if self.target.backend == "cuda" else {}),
         }
 
     def reached(self, capture: Capture) -> Reached:
