@@ -18,7 +18,7 @@ is up to or from a value on where they have an order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RuleCondition:
     """``text`` as people read it, ``python`` as an expression over the names of the ``axes``, and whether it ``holds``
     at positions on these. ``family``: conditions of one kind; ``bits``: what it takes to single one out among those
     that are not longer."""
@@ -39,10 +39,10 @@ class Condition:
         return cells
 
 
-def conditions_of(grid: Grid, others: Iterable[Condition] = ()) -> list[Condition]:
+def conditions_of(grid: Grid, others: Iterable[RuleCondition] = ()) -> list[RuleCondition]:
     """Every condition on a grid, with its length; those that hold everywhere or nowhere are left out. ``others``: some
     that rest on what was seen."""
-    families: dict[str, list[Condition]] = defaultdict(list)
+    families: dict[str, list[RuleCondition]] = defaultdict(list)
     orders = {column.axis: column for column in columns(grid) if not column.size}
     for index, axis in enumerate(grid.axes):
         if len(axis.values) > 1 and not axis.is_numeric:
@@ -53,27 +53,27 @@ def conditions_of(grid: Grid, others: Iterable[Condition] = ()) -> list[Conditio
             families[condition.family].append(condition)
     # What is made of fewer axes comes first: a condition costs the bits of its place in that order, by families.
     ordered = sorted(families.values(), key=lambda each: (len(each[0].axes), len(each)))
-    measured, place = list[Condition](), 0
+    measured, place = list[RuleCondition](), 0
     for family in (*ordered[:1], list(others), *ordered[1:]):
         place += len(family)
         measured += [replace(condition, bits=log2(place + 1)) for condition in family]
     return measured
 
 
-def _members(grid: Grid, index: int, order: Column | None) -> Iterator[Condition]:
+def _members(grid: Grid, index: int, order: Column | None) -> Iterator[RuleCondition]:
     """Of an axis that is no number: equal to a value, to another, to one of several."""
     axis, at = grid.axes[index], (index,)
     name, values, every = axis.name, axis.values, range(len(axis.values))
     if all(type(value) is bool for value in values):
         true = frozenset(position for position in every if values[position])
-        yield Condition(name, name, at, _is_among(true), "value")
-        yield Condition(f"not {name}", f"not {name}", at, _is_among(frozenset(every) - true), "value")
+        yield RuleCondition(name, name, at, _is_among(true), "value")
+        yield RuleCondition(f"not {name}", f"not {name}", at, _is_among(frozenset(every) - true), "value")
         return
     for position in every:
         value, only = values[position], frozenset([position])
-        yield Condition(f"{name} = {value}", f"{name} == {value!r}", at, _is_among(only), "value")
+        yield RuleCondition(f"{name} = {value}", f"{name} == {value!r}", at, _is_among(only), "value")
         if len(values) > 2:
-            yield Condition(
+            yield RuleCondition(
                 f"{name} ≠ {value}", f"{name} != {value!r}", at, _is_among(frozenset(every) - only), "value"
             )
     if order is not None and order.name == name and _has_one_order(values):
@@ -94,19 +94,19 @@ def _has_one_order(values: Sequence[object]) -> bool:
     return len({str(value).partition(":")[0] for value in values if ":" in str(value)}) <= 1
 
 
-def _chosen(name: str, values: Sequence[object], at: Positions, chosen: Sequence[int], text: str) -> Condition:
+def _chosen(name: str, values: Sequence[object], at: Positions, chosen: Sequence[int], text: str) -> RuleCondition:
     members = tuple(values[position] for position in sorted(chosen))
-    return Condition(text, f"{name} in {members!r}", at, _is_among(frozenset(chosen)), "members")
+    return RuleCondition(text, f"{name} in {members!r}", at, _is_among(frozenset(chosen)), "members")
 
 
-def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[Condition]:
+def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[RuleCondition]:
     """Of a number: at least or at most one of the values it takes, equal to one (of an axis), zero or not (of a
     remainder)."""
     if feature.is_remainder:
         kinds = (("≠", "!=", _nonzero(feature)), ("=", "==", _zero(feature)))
         for sign, operator, holds in kinds:
             text, python = f"{feature.text} {sign} 0", f"{feature.python} {operator} 0"
-            yield Condition(text, python, feature.axes, holds, "remainder")
+            yield RuleCondition(text, python, feature.axes, holds, "remainder")
         return
     values = sorted({feature.of(at) for at in positions_of(grid, feature.axes)})
     is_axis = feature.kind is FeatureKind.AXIS
@@ -122,14 +122,14 @@ def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[Condition]:
 
 def _compared(
     feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Positions], bool]
-) -> Condition:
+) -> RuleCondition:
     number = int(value) if value == int(value) else value
     family = "number" if feature.kind is FeatureKind.AXIS else feature.kind.name.lower()
     if feature.kind is FeatureKind.QUOTIENT and number == 1:
         (above, below), (left, right) = feature.text.split(" / "), feature.python.split(" / ")
-        return Condition(f"{above} {sign} {below}", f"{left} {operator} {right}", feature.axes, holds, family)
+        return RuleCondition(f"{above} {sign} {below}", f"{left} {operator} {right}", feature.axes, holds, family)
     text, python = f"{feature.text} {sign} {number}", f"{feature.python} {operator} {number!r}"
-    return Condition(text, python, feature.axes, holds, family)
+    return RuleCondition(text, python, feature.axes, holds, family)
 
 
 def _is_among(positions: frozenset[int]) -> Callable[[Positions], bool]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import log2
 
 from triage.sweeps.grid import Cell, Grid, set_of
-from triage.sweeps.rules.conditions import Condition, conditions_of
+from triage.sweeps.rules.conditions import RuleCondition, conditions_of
 from triage.sweeps.rules.features import positions_of
 
 _MOST_CONDITIONS = 5
@@ -29,7 +29,7 @@ _EXAMPLES_PER_EXCEPTION = 100
 class Conjunction:
     """A rule as it is learnt. ``covered`` and ``refuted``: examples and counter-examples, as sets of the sample."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleCondition, ...]
     bits: float
     covered: int
     refuted: int
@@ -47,7 +47,7 @@ class Learner:
     others. ``others``: conditions beside those of the grid."""
 
     def __init__(
-        self, grid: Grid, sample: Sequence[Cell], is_whole: bool = False, others: Sequence[Condition] = ()
+        self, grid: Grid, sample: Sequence[Cell], is_whole: bool = False, others: Sequence[RuleCondition] = ()
     ) -> None:
         self._grid = grid
         self.sample = tuple(sample)
@@ -78,7 +78,7 @@ class Learner:
     def _saved(self, rule: Conjunction, left: int) -> float:
         return ((rule.covered & left).bit_count() - rule.refuted.bit_count()) * self._width - rule.bits
 
-    def _distinct(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, int]]:
+    def _distinct(self, conditions: Sequence[RuleCondition]) -> Iterator[tuple[RuleCondition, int]]:
         """Those that differ on the sample, the shortest of those that agree; with where they hold."""
         by_value = self._by_value()
         everywhere, seen = self._everywhere, set[int]()
@@ -132,7 +132,7 @@ class Learner:
 
     def _simplified(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
         """With shorter conditions in place of its own, as long as it covers no less and has no more exceptions."""
-        masks: Mapping[Condition, int] = dict(self._conditions)
+        masks: Mapping[RuleCondition, int] = dict(self._conditions)
         for condition in sorted(rule.conditions, key=lambda each: -each.bits):
             rest = [other for other in rule.conditions if other is not condition]
             holds = self._everywhere
@@ -150,7 +150,7 @@ class Learner:
 
     def _shortened(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
         """Without the conditions that are not needed."""
-        masks: Mapping[Condition, int] = dict(self._conditions)
+        masks: Mapping[RuleCondition, int] = dict(self._conditions)
         for condition in sorted(rule.conditions, key=lambda each: -each.bits):
             rest = tuple(other for other in rule.conditions if other is not condition)
             holds = self._everywhere

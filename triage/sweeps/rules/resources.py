@@ -11,11 +11,11 @@ from triage.sweeps.active.formula import EXACT, Formula, Term
 from triage.sweeps.active.quantities import Quantity, limit_of, used
 from triage.sweeps.grid import Cell, Grid
 from triage.sweeps.observation import CellObservation
-from triage.sweeps.rules.conditions import Condition
+from triage.sweeps.rules.conditions import RuleCondition
 from triage.sweeps.rules.features import Positions, python
 
 
-def over_limits(grid: Grid, base: Target, observations: Mapping[Cell, CellObservation]) -> Iterator[Condition]:
+def over_limits(grid: Grid, base: Target, observations: Mapping[Cell, CellObservation]) -> Iterator[RuleCondition]:
     """For each resource that a compile was out of, and each formula that is exact for a part of the cells: that it is
     over the limit of the target. ``base``: the target where that is no axis."""
     short = {seen.resource for seen in observations.values() if seen.resource is not None}
@@ -42,7 +42,7 @@ def over_limits(grid: Grid, base: Target, observations: Mapping[Cell, CellObserv
             yield _over(grid, resource, formula, axis, limits)
 
 
-def _over(grid: Grid, resource: str, formula: Formula, target: int | None, limits: Mapping[int, int]) -> Condition:
+def _over(grid: Grid, resource: str, formula: Formula, target: int | None, limits: Mapping[int, int]) -> RuleCondition:
     several = target is not None and len(set(limits.values())) > 1
     axes = tuple(sorted({*formula.axes, *([target] if several and target is not None else [])}))
     expression = " + ".join(
@@ -55,7 +55,7 @@ def _over(grid: Grid, resource: str, formula: Formula, target: int | None, limit
         limit_text, limit_python = f"the {resource} of target", f"{table!r}[{grid.axes[target].name}]"
     else:
         limit_text = limit_python = str(next(iter(limits.values()), 0))
-    return Condition(
+    return RuleCondition(
         f"{shown} > {limit_text}",
         f"{expression} > {limit_python}",
         axes,

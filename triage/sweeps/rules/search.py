@@ -10,7 +10,7 @@ from triage.model.target import Target
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
 from triage.sweeps.rule import SweepRule
-from triage.sweeps.rules.conditions import Condition
+from triage.sweeps.rules.conditions import RuleCondition
 from triage.sweeps.rules.learner import Conjunction, Learner
 from triage.sweeps.rules.resources import over_limits
 
@@ -121,7 +121,7 @@ class RuleSearch:
             )
         return _merged(sorted(shown, key=lambda rule: (rule.failure or "", -rule.support)))
 
-    def _ordered(self, rule: Conjunction) -> list[Condition]:
+    def _ordered(self, rule: Conjunction) -> list[RuleCondition]:
         """As the axes are."""
         return sorted(rule.conditions, key=lambda each: each.axes)
 
