@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 from dataclasses import replace
@@ -17,6 +18,7 @@ from triage.minimize import reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.result import MinimizeOptions
 from triage.minimize.run import minimize
+from triage.minimize.source import arguments
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import View, sound
 from triage.model.case import Case, Language, frozen
@@ -24,6 +26,7 @@ from triage.model.compilers import CUTE
 from triage.model.errors import InputError
 from triage.model.report import Report
 from triage.pipeline import Options, Session
+from triage.source.module import called
 
 KERNELS = Path(__file__).parent / "cute_kernels.py"
 VECTOR = "tensor<f32, (128):(1), align=16>"
@@ -132,6 +135,32 @@ def test_the_arguments_of_a_class_are_those_of_its_call(tmp_path: Path) -> None:
     assert [argument.arg for argument in view.arguments] == ["tensor", "out", "stream"]
     assert sound(specimen)
     assert not sound(replace(specimen, case=original.replaced({"other": VECTOR}, {}, {}, {}, original.target)))
+
+
+def test_arguments_of_the_constructor_become_constants(tmp_path: Path) -> None:
+    original = case("Waiter", tmp_path)
+    view = View.of(Specimen(original.text(), original))
+    assert view is not None
+    threads, barrier = (view.apply([patch]) for patch in arguments.constructed(view))
+    assert threads is not None
+    assert barrier is not None
+    assert (dict(threads.case.construct), dict(barrier.case.construct)) == ({"barrier": 99}, {"threads": 64})
+    assert "def __init__(self, barrier: int = 0):" in threads.text
+    assert "self.unused = 64 * 2" in threads.text
+    assert "self.barrier = 99" in barrier.text
+
+
+def test_a_launch_is_kept(tmp_path: Path) -> None:
+    original = case("barrier", tmp_path)
+    view = View.of(Specimen(original.text(), original))
+    assert view is not None
+    assert view.unlaunched == frozenset()
+    (launch,) = (node for node in ast.walk(view.kernel or view.module.tree) if called(node) == "launch")
+    assert isinstance(launch, ast.Call)
+    assert isinstance(launch.func, ast.Attribute)
+    kernel = view.module.segment(launch.func.value)
+    assert view.apply([view.replacing(launch, kernel)]) is None
+    assert view.apply([view.replacing(launch, "pass")]) is not None
 
 
 def test_nothing_is_launched(newest_cute: Toolchain, tmp_path: Path) -> None:

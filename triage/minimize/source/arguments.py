@@ -19,6 +19,23 @@ def constexprs(view: View) -> list[SourcePatch]:
     return _replaced(view, {name: literal(value) for name, value in values.items()})
 
 
+def constructed(view: View) -> list[SourcePatch]:
+    """Replace an argument of the constructor by its value."""
+    values, constructor = view.specimen.case.construct, view.constructor
+    if constructor is None:
+        return []
+    stored = {node.id for node in stored_names(constructor)}
+    called = {argument.arg for argument in view.arguments}
+    patches = []
+    for argument in parameters(constructor)[1:]:
+        name = argument.arg
+        # The case has one namespace for what both take.
+        if name in values and name not in stored | called:
+            edits = [view.module.replace(use, literal(values[name])) for use in uses(constructor.body, name)]
+            patches.append(SourcePatch((without_parameter(view, constructor, argument), *edits), (name,)))
+    return patches
+
+
 def ones(view: View) -> list[SourcePatch]:
     """Replace a number by 1."""
     types = {name: str(type_) for name, type_ in view.specimen.case.signature.items()}

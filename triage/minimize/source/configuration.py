@@ -45,11 +45,14 @@ def small(specimen: Specimen) -> list[list[Specimen]]:
 
 
 def constexprs(specimen: Specimen) -> list[list[Specimen]]:
-    """Smaller constexprs, the smallest first."""
+    """Smaller constexprs and arguments of the constructor, the smallest first."""
     case = specimen.case
     alternatives = [
         [replace(case, constexprs=frozen({**case.constexprs, name: smaller})) for smaller in _smaller(value)]
         for name, value in case.constexprs.items()
+    ] + [
+        [replace(case, construct=frozen({**case.construct, name: smaller})) for smaller in _smaller(value)]
+        for name, value in case.construct.items()
     ]
     return _specimens(specimen, alternatives)
 

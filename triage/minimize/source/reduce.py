@@ -59,6 +59,7 @@ def _round(problem: Problem, first: bool) -> None:
         _alternatives(problem, configuration.constexprs)
     run("keywords", expressions.keywords, chunks=first)
     run("arguments", arguments.constexprs, chunks=first)
+    run("arguments", arguments.constructed, chunks=first)
     run("arguments", arguments.ones, chunks=first)
     run("arguments", arguments.zeros)
     run("helpers' arguments", arguments.of_helpers)

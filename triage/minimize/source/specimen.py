@@ -46,12 +46,13 @@ class Specimen:
         return tokens(self.text), len(self.text)
 
     def case_without(self, arguments: Collection[str]) -> Case:
-        """The case without some of its kernel's arguments."""
+        """The case without some of its kernel's arguments, or those of its constructor."""
         case = self.case
         return replace(
             case,
             signature=without(case.signature, *arguments),
             constexprs=without(case.constexprs, *arguments),
+            construct=without(case.construct, *arguments),
             divisible=without(case.divisible, *arguments),
             inputs=frozen(inputs_for(set(case.signature) - set(arguments), case.inputs)),
         )

@@ -11,7 +11,7 @@ from itertools import pairwise
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.tidy import blocks, tidied
 from triage.source.functions import body_nodes, is_jitted, parameters
-from triage.source.module import Edit, Module, Node
+from triage.source.module import Edit, Module, Node, called
 from triage.source.names import undefined
 
 WIDEST = 110
@@ -77,6 +77,31 @@ class View:
         return None
 
     @cached_property
+    def constructor(self) -> ast.FunctionDef | None:
+        """The method that takes the constructor's arguments, where the kernel is a class with one."""
+        body = self.definition.body if isinstance(self.definition, ast.ClassDef) else []
+        return next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
+
+    @cached_property
+    def unlaunched(self) -> frozenset[str]:
+        """Kernels that are called and not launched: what is mended of their failure would compile nothing."""
+        kernels = {
+            function.name
+            for function in self.functions
+            if any(ast.unparse(decorator).endswith(".kernel") for decorator in function.decorator_list)
+        }
+        launched = {
+            id(node.func.value)
+            for node in ast.walk(self.module.tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "launch"
+        }
+        return frozenset(
+            called(node)
+            for node in ast.walk(self.module.tree)
+            if isinstance(node, ast.Call) and called(node) in kernels and id(node) not in launched
+        )
+
+    @cached_property
     def arguments(self) -> list[ast.arg]:
         """The kernel's parameters that a case may have: without the object of a method."""
         if self.kernel is None:
@@ -137,7 +162,8 @@ class View:
         changed = replace(self.specimen, text=tidied(text), case=case)
         if changed.text == self.specimen.text or _width(changed.text) > max(WIDEST, _width(self.specimen.text)):
             return None
-        return changed if sound(changed) else None
+        view = View.of(changed)
+        return changed if view is not None and view.unlaunched <= self.unlaunched and sound(changed) else None
 
     def fingerprint(self, patch: SourcePatch) -> str:
         """The lines that a patch changes and their replacement: the same after a change elsewhere in the text."""
