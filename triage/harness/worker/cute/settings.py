@@ -41,7 +41,8 @@ def apply(arch: str, folder: str) -> None:
     """Set the variables and have the DSL read them again. ``folder``: where PTX and cubin are written."""
     os.makedirs(folder, exist_ok=True)
     for name, value in {**_ALWAYS, "ARCH": arch, "DUMP_DIR": folder}.items():
-        os.environ[_PREFIX + name] = value
+        for prefix in (_PREFIX, _EXPERIMENTAL):
+            os.environ[prefix + name] = value
     from cutlass.base_dsl import dsl, env_manager
 
     for function in list(vars(env_manager).values()):
