@@ -18,11 +18,13 @@ from triage.frontends.documents import load
 from triage.harness.toolchains import Toolchains
 from triage.model.errors import EnvironmentFault, InputError
 from triage.sweeps.axes import axes_of, case_space
-from triage.sweeps.chunks import ChunkMaker, ChunkSettings, chunk_size, results_of, run_chunk
+from triage.sweeps.chunk_sizes import ChunkSizes
+from triage.sweeps.chunks import ChunkMaker, ChunkSettings, results_of, run_chunk
 from triage.sweeps.keys import conditions
 from triage.sweeps.ledger import FILE, Ledger
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
+from triage.sweeps.plan import SweepPlan
 from triage.sweeps.space import CaseSpace
 from triage.sweeps.sweep import SweepOptions
 
@@ -95,7 +97,7 @@ def test_any_executor(executor: Executor) -> None:
 def test_a_lost_chunk_is_compiled_by_the_next_run(tmp_path: Path) -> None:
     options = SweepOptions(folder=tmp_path)
     with pytest.raises(EnvironmentFault, match="the worker was killed"):
-        triage.sweep(str(OK), AXES, Inline(1), options=options)
+        triage.sweep(str(OK), AXES, Inline(*range(1, 99)), options=options)
     with Ledger(tmp_path / FILE) as ledger:
         assert list(ledger.rows()) == []
     again = Inline()
@@ -106,10 +108,33 @@ def test_a_lost_chunk_is_compiled_by_the_next_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "workers", "size"), [(4, 1, 4), (100, 2, 16), (1000, 2, 64), (1000, 40, 16), (30, 8, 4), (1, 8, 1)]
-)
-def test_the_size_of_chunks(cells: int, workers: int, size: int) -> None:
-    assert chunk_size(cells, workers) == size
+    ("cells", "submitted", "workers", "size"),
+    [
+        (4, 0, 1, 4), (100, 0, 2, 13), (1000, 0, 2, 64), (1000, 800, 2, 25), (1000, 990, 2, 4), (1000, 0, 40, 7),
+        (30, 0, 8, 4), (1, 0, 8, 1), (4, 9, 2, 1),
+    ],
+)  # fmt: skip
+def test_the_size_of_chunks(cells: int, submitted: int, workers: int, size: int) -> None:
+    assert ChunkSizes(cells).size(submitted, workers) == size
+
+
+@pytest.mark.parametrize(("cells", "workers", "size"), [(120, 2, 3), (120, 40, 1), (130_000, 100, 64)])
+def test_who_learns_from_results_gets_small_chunks(cells: int, workers: int, size: int) -> None:
+    assert {ChunkSizes(cells, learning=True).size(submitted, workers) for submitted in (0, 100)} == {size}
+
+
+def test_a_lost_chunk_is_submitted_again_in_halves(space: CaseSpace) -> None:
+    executor = Inline(1, 2)
+    assert states(triage.sweep(str(OK), AXES, executor)) == ["compiled", "compiled", "failed", "failed"]
+    assert [[each["id"] for each in chunk["configurations"]] for chunk in executor.chunks] == [
+        [0, 1, 2, 3], [0, 1], [2, 3], [0], [1]
+    ]  # fmt: skip
+
+
+def test_an_active_strategy_learns_while_chunks_are_under_way() -> None:
+    options = SweepOptions(plan=SweepPlan(budget=3))
+    sweep = triage.sweep(str(OK), {"BLOCK": [32, 64, 96], "num_warps": [1, 2]}, Inline(), options=options)
+    assert len(sweep.observations) == 3
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ from triage.publish.formats.terminal import sweep as render
 from triage.publish.sweep_folder import for_issue, keep_sweep
 from triage.sweeps import document, tables
 from triage.sweeps.commands import SweepCommands
+from triage.sweeps.dask_address import DaskAddress
+from triage.sweeps.dask_engine import dask_executor
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.plan import SweepPlan
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 @click.option("--kernel", metavar="CASE", help="The kernel of a list, where its files do not name one.")
 @click.option("--write-fixed", type=DIRECTORY, metavar="DIR", help="Write a list again, with replacements.")
 @limit_options
+@click.option("--dask", metavar="CLUSTER", help="Compile on tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N, pbs:N, …")
 @kb_option
 @click.option("--fail-on", type=click.Choice(["any", "never"]), help="Exit with 1 if any cell fails. [of a list: any]")
 @click.option("--json", "as_json", is_flag=True, help="Print the map as a document.")
@@ -78,6 +82,7 @@ def command(
     record: CiRecord | None,
     kernel: str | None,
     write_fixed: Path | None,
+    dask: str | None,
     **values: Any,
 ) -> int:
     """Compile CASE with every combination of values, targets and releases, and tell which are legal, and why not.
@@ -100,6 +105,7 @@ def command(
         raise InputError("name one case, as in triage sweep kernel.py::matmul --set BLOCK_M=32,64,128")
     kept = resume or folder
     part = Shard.parse(shard) if shard else None
+    cluster = DaskAddress.parse(dask) if dask else None
     plan = SweepPlan(budget, exhaustive)
     plan.check()
     listed: TunedList | None = None
@@ -116,6 +122,7 @@ def command(
             sweep_of = described(names[0], values, progress) if listed is None else tuned(listed, values)
             space = sweep_of.space
             ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on, "kernel": kernel}
+            ends["dask"] = dask
             commands = SweepCommands(sweep_of.check, repeated(names[0], values, ends, folder), sweep_of.members)
         if kept is not None:
             usable_folder("-o", kept)
@@ -130,7 +137,8 @@ def command(
             knowledge=values["kb"],
             commands=commands,
         )
-        sweep = run(space, options, progress)
+        with dask_executor(cluster, progress) if cluster else nullcontext() as executor:
+            sweep = run(space, replace(options, executor=executor), progress)
         if listed is not None and isinstance(space, ListSpace):
             sweep = sweep_list.replace_failing(listed, space, sweep, values, progress)
     code = end.reached(sweep, space, commands)

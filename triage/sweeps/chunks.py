@@ -33,9 +33,6 @@ from triage.sweeps.observation import CellObservation, CellState, SweepFailure
 from triage.sweeps.space import Space, changed
 
 CHUNK, RESULTS = "triton-triage/sweep-chunk/1", "triton-triage/sweep-results/1"
-LEAST, MOST = 16, 64
-"""Configurations of a chunk. With a second for each, a chunk lasts a minute at the most, which is what a lost worker
-costs; with fewer, to send the sources and to start servers would count."""
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -51,11 +48,6 @@ class ChunkSettings:
     cache: bool = True
     jobs: int = 1
     knowledge: tuple[Path, ...] = ()
-
-
-def chunk_size(cells: int, workers: int) -> int:
-    """Configurations of a chunk, so that each of the workers gets some four."""
-    return max(1, min(max(LEAST, -(-cells // (4 * workers))), MOST, -(-cells // workers)))
 
 
 class ChunkMaker:

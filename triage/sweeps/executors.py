@@ -2,84 +2,118 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from triage.model.errors import EnvironmentFault, fault
+from triage.model.errors import EnvironmentFault
 from triage.sweeps.backends import Shows, SweepResult
-from triage.sweeps.chunks import ChunkMaker, chunk_size, results_of, run_chunk
+from triage.sweeps.chunk_sizes import ChunkSizes
+from triage.sweeps.chunks import ChunkMaker, results_of, run_chunk
 from triage.sweeps.grid import Cell
 from triage.sweeps.keys import CaseKeys, configuration
 from triage.sweeps.ledger import KnownFailure, LedgerRow
 from triage.sweeps.observation import CellObservation, CellState
 from triage.sweeps.space import Space
 
-_AHEAD = 2
+AHEAD = 2
 """Chunks for each worker that are submitted: one runs, one waits."""
 _WORKERS = 16
 """Workers of an executor that does not tell how many it has."""
+_MOST_LOSSES = 3
+"""How often a chunk is submitted again, in halves: so one configuration that takes its machine down takes few others
+with it."""
 
 
 def workers_of(executor: Executor) -> int:
-    """How many workers an executor has."""
-    number = getattr(executor, "_max_workers", None)
-    return number if isinstance(number, int) and number > 0 else _WORKERS
+    """How many workers an executor has now: threads of a Dask cluster, of which there may be more later."""
+    match getattr(executor, "_max_workers", None):
+        case int() as number if number > 0:
+            return number
+    threads = getattr(getattr(executor, "_client", None), "nthreads", None)
+    return max(1, sum(threads().values())) if threads is not None else _WORKERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Cells of a chunk. ``losses``: how often it was lost."""
+
+    cells: list[Cell]
+    losses: int = 0
+
+    def halves(self) -> list[_Batch]:
+        """Itself once more, in two."""
+        middle = (len(self.cells) + 1) // 2
+        parts = (self.cells[:middle], self.cells[middle:])
+        return [_Batch(part, self.losses + 1) for part in parts if part]
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorBackend:
-    """Implements :class:`triage.sweeps.backends.Backend`. ``expected``: how many cells there are to compile."""
+    """Implements :class:`triage.sweeps.backends.Backend`."""
 
     space: Space
     executor: Executor
     maker: ChunkMaker
     keys: CaseKeys
     shows: Shows
-    expected: int
+    sizes: ChunkSizes
 
     def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
-        """See the protocol. A chunk that is lost could not be told; raises EnvironmentFault where the executor is."""
-        workers = workers_of(self.executor)
-        size = chunk_size(self.expected, workers)
-        pending: dict[Future[Any], list[Cell]] = {}
-        more = True
+        """See the protocol. A chunk that is lost again and again could not be told; raises EnvironmentFault where the
+        executor is lost."""
+        pending: dict[Future[Any], _Batch] = {}
+        lost: deque[_Batch] = deque()
+        more, submitted = True, 0
         try:
-            while more or pending:
-                while more and len(pending) < _AHEAD * workers:
-                    batch, more = _batch(cells, size)
-                    if batch:
-                        pending[self._submitted(batch)] = batch
-                    if len(batch) < size:
-                        break
+            while more or pending or lost:
+                workers = workers_of(self.executor)
+                room = AHEAD * workers - len(pending)
+                waiting = [lost.popleft() for _ in range(min(room, len(lost)))]
+                if more and room > len(waiting):
+                    size = self.sizes.size(submitted, workers)
+                    taken, more = _taken(cells, size * (room - len(waiting)))
+                    submitted += len(taken)
+                    waiting += _evenly(taken, size, max(1, workers - len(pending)))
+                for batch in waiting:
+                    pending[self._submitted(batch)] = batch
                 done, _ = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield from self._results(future, pending.pop(future))
+                    yield from self._results(future, pending.pop(future), lost)
         finally:
             for future in pending:
                 future.cancel()
 
-    def _submitted(self, batch: list[Cell]) -> Future[Any]:
+    def _submitted(self, batch: _Batch) -> Future[Any]:
+        chunk = self.maker.chunk(batch.cells)
         try:
-            return self.executor.submit(run_chunk, self.maker.chunk(batch))
-        except (BrokenExecutor, RuntimeError) as error:
-            raise EnvironmentFault(f"the executor takes no more work: {error}; what is finished is kept") from None
+            return self.executor.submit(run_chunk, chunk)
+        except Exception as error:
+            raise EnvironmentFault(
+                f"the executor takes no more work: {_line(error)}; what is finished is kept"
+            ) from None
 
-    def _results(self, future: Future[Any], batch: list[Cell]) -> Iterator[SweepResult]:
-        left = dict.fromkeys(batch)
+    def _results(self, future: Future[Any], batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
+        """The results of a chunk. What a lost one lacks is put to ``lost``, or could not be told."""
+        left = dict.fromkeys(batch.cells)
         reason = "its worker gave no result for it"
         try:
-            for cell, toolchain, seen, failure, input_error in results_of(future.result()):
-                if cell not in left:
-                    continue
+            results = list(results_of(future.result()))
+        except Exception as error:
+            # Whatever a worker, or the way to it, may raise: it concerns this chunk alone.
+            if batch.losses < _MOST_LOSSES:
+                lost.extend(batch.halves())
+                return
+            reason, results = f"its worker was lost: {_line(error)}", []
+        for cell, toolchain, seen, failure, input_error in results:
+            if cell in left:
                 del left[cell]
                 row = self._row(cell, toolchain, seen)
-                known = KnownFailure(row.key, failure) if failure and self.shows(failure.signature, row.key) else None
+                shown = failure is not None and self.shows(failure.signature, row.key)
+                known = KnownFailure(row.key, failure) if failure is not None and shown else None
                 yield SweepResult(cell, row, known, input_error)
-        except (Exception, CancelledError) as error:
-            # Whatever a worker, or the way to it, may raise: it concerns this chunk alone.
-            reason = f"its worker was lost: {fault(error) if isinstance(error, Exception) else error}"
         for cell in left:
             yield SweepResult(cell, self._row(cell, "", CellObservation(CellState.UNTOLD, reason=reason)))
 
@@ -88,15 +122,26 @@ class ExecutorBackend:
         return LedgerRow(self.keys.key(case), toolchain, configuration(case), seen, self.maker.limits)
 
 
-def _batch(cells: Iterator[Cell | None], size: int) -> tuple[list[Cell], bool]:
+def _taken(cells: Iterator[Cell | None], most: int) -> tuple[list[Cell], bool]:
     """The next cells, as many as there are now, and whether there may be more."""
-    batch: list[Cell] = []
-    while len(batch) < size:
+    taken: list[Cell] = []
+    while len(taken) < most:
         try:
             cell = next(cells)
         except StopIteration:
-            return batch, False
+            return taken, False
         if cell is None:
             break
-        batch.append(cell)
-    return batch, True
+        taken.append(cell)
+    return taken, True
+
+
+def _evenly(cells: list[Cell], most: int, workers: int) -> Iterator[_Batch]:
+    """Cells in parts, so that few of them are shared by the workers that wait."""
+    size = max(1, min(most, -(-len(cells) // workers)))
+    for start in range(0, len(cells), size):
+        yield _Batch(cells[start : start + size])
+
+
+def _line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

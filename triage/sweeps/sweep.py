@@ -20,7 +20,8 @@ from triage.model.compilers import Compiler
 from triage.model.errors import InputError, TriageError, fault
 from triage.model.progress import Progress
 from triage.sweeps.backends import Backend, LocalBackend, ToolchainsByRelease
-from triage.sweeps.chunks import MOST, ChunkMaker, ChunkSettings
+from triage.sweeps.chunk_sizes import MOST, ChunkSizes
+from triage.sweeps.chunks import ChunkMaker, ChunkSettings
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.executors import ExecutorBackend, workers_of
 from triage.sweeps.grid import Grid, SweepAxis, cells_of
@@ -91,7 +92,8 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
                 under, options.limits, options.python, options.cache, options.jobs or 1, options.knowledge
             )
             maker = ChunkMaker(space, settings)
-            backend: Backend = ExecutorBackend(space, options.executor, maker, keys, ledger.shows, most)
+            sizes = ChunkSizes(most, learning=not options.plan.is_exhaustive(space))
+            backend: Backend = ExecutorBackend(space, options.executor, maker, keys, ledger.shows, sizes)
             jobs = MOST * workers_of(options.executor)
             # Which toolchains the workers have is theirs to know.
             known = known_cells(space, ledger.rows(), lambda row: row.holds(options.limits), keys)

@@ -1,0 +1,148 @@
+"""``--dask`` without processes of its own: what it means, what is wrong with it, and a scheduler in this process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from commands import DATA
+
+import triage
+from triage.model.errors import EnvironmentFault, InputError
+from triage.sweeps import dask_engine
+from triage.sweeps.dask_address import DaskAddress, DaskKind
+from triage.sweeps.dask_engine import dask_executor
+from triage.sweeps.executors import workers_of
+from triage.sweeps.walltime import lifetime_s, walltime_s
+
+OK = str(DATA / "ok.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "detail", "number"),
+    [
+        ("tcp://10.0.0.1:8786", DaskKind.SCHEDULER, "tcp://10.0.0.1:8786", None),
+        ("head:8786", DaskKind.SCHEDULER, "head:8786", None),
+        ("tls://head:8786", DaskKind.SCHEDULER, "tls://head:8786", None),
+        ("/shared/scheduler.json", DaskKind.SCHEDULER, "/shared/scheduler.json", None),
+        ("local", DaskKind.LOCAL, "local", None),
+        ("local:4", DaskKind.LOCAL, "local", 4),
+        ("ssh:a,b", DaskKind.SSH, "a,b", None),
+        ("slurm:8", DaskKind.QUEUE, "slurm", 8),
+        ("htcondor", DaskKind.QUEUE, "htcondor", None),
+    ],
+)
+def test_words(text: str, kind: DaskKind, detail: str, number: int | None) -> None:
+    assert DaskAddress.parse(text) == DaskAddress(text, kind, detail, number)
+
+
+def test_a_scheduler_file_is_no_address() -> None:
+    assert DaskAddress.parse("/shared/scheduler.json").is_file
+    assert not DaskAddress.parse("tcp://head:8786").is_file
+
+
+@pytest.mark.parametrize("text", ["", "slurmm", "local:x", "local:0", "local:", "slurm:many", "ssh:", "ssh: ,", "host"])
+def test_words_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="--dask"):
+        DaskAddress.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "queue", "seconds"),
+    [
+        ("30", "slurm", 1800),
+        ("30", "pbs", 30),
+        ("30", "lsf", 1800),
+        ("10:30", "slurm", 630),
+        ("10:30", "lsf", 37800),
+        ("00:30:00", "slurm", 1800),
+        ("00:30:00", "sge", 1800),
+        ("2-12", "slurm", 216000),
+        ("1-00:30:10", "slurm", 88210),
+        ("", "slurm", None),
+        ("UNLIMITED", "slurm", None),
+    ],
+)
+def test_walltimes(text: str, queue: str, seconds: int | None) -> None:
+    assert walltime_s(text, queue) == seconds
+
+
+@pytest.mark.parametrize("walltime", [60, 1800, 86400])
+def test_a_worker_ends_before_its_job(walltime: int) -> None:
+    lifetime, stagger = lifetime_s(walltime)
+    assert walltime * 0.7 <= lifetime + stagger < walltime
+
+
+def test_without_dask_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(InputError, match=r"needs dask; `pip install 'triton-triage\[dask\]'`"), executor("local:1"):
+        pass
+
+
+@contextmanager
+def executor(text: str) -> Iterator[Any]:
+    with dask_executor(DaskAddress.parse(text)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def scheduler() -> Iterator[Any]:
+    """A scheduler and a worker with two threads, in this process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None, set_as_default=False
+    ) as client:
+        yield client
+
+
+def test_a_scheduler_that_runs(scheduler: Any) -> None:
+    with executor(scheduler.scheduler.address) as opened:
+        assert workers_of(opened) == 2
+        sweep = triage.sweep(OK, {"BLOCK": [64, 96], "num_warps": [1, 2]}, opened)
+    assert [seen.state.value for seen in sweep.observations.values()] == ["compiled", "compiled", "failed", "failed"]
+    assert scheduler.status == "running"
+
+
+def test_workers_with_another_triage_are_told_before_anything_is_compiled(
+    scheduler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_engine, "conditions", _Other())
+    with (
+        pytest.raises(EnvironmentFault, match=r"worker .*: another triage, .*; install triton-triage"),
+        executor(scheduler.scheduler.address),
+    ):
+        pass
+
+
+class _Other:
+    """Says on the worker something else than here."""
+
+    def __call__(self) -> str:
+        return "here"
+
+    def __reduce__(self) -> Any:
+        return (_there, ())
+
+
+def _there() -> Any:
+    return lambda: "there"
+
+
+def test_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(dask_engine, "_CONNECT_S", 0.2)
+    line = "--dask 127.0.0.1:9: no Dask scheduler answers there; start one with `dask scheduler`"
+    with pytest.raises(EnvironmentFault) as error, executor("127.0.0.1:9"):
+        pass
+    assert str(error.value) == line
+    with pytest.raises(InputError, match="no such scheduler file"), executor("/nowhere/scheduler.json"):
+        pass
+
+
+def test_a_batch_system_that_is_not_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dask_jobqueue")
+    with pytest.raises(InputError, match=r"jobqueue\.slurm\.cores is not set; .*jobqueue\.yaml"), executor("slurm:2"):
+        pass

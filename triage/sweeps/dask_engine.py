@@ -1,0 +1,167 @@
+"""Dask as the executor of a sweep: a scheduler that runs, or workers started here, by SSH or by a batch system.
+
+Nothing of a result depends on Dask: a task is a chunk (``chunks.py``), and what is finished is in the ledger. So a lost
+worker costs the chunks that it had, and a lost scheduler those under way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from triage._version import __version__
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.progress import Progress
+from triage.sweeps.dask_address import QUEUES, DaskAddress, DaskKind
+from triage.sweeps.keys import conditions
+from triage.sweeps.walltime import lifetime_s, walltime_s
+
+_INSTALL = "pip install 'triton-triage[dask]'"
+_SETTINGS = {
+    # Workers come and go in a batch system; what really kills one is told after some losses (``executors.py``).
+    "distributed.scheduler.allowed-failures": 100,
+    # What a chunk lasts until the scheduler has seen one: by half a second, its default, it would move them about.
+    "distributed.scheduler.unknown-task-duration": "30s",
+}
+_CONNECT_S = 10.0
+_LOOK_S = 5.0
+"""How often it is said that there are no workers yet."""
+
+
+@contextmanager
+def dask_executor(address: DaskAddress, progress: Progress | None = None) -> Iterator[Executor]:
+    """The executor of a Dask cluster; what was started for it ends with it.
+
+    Raises InputError where Dask, or what starts its workers, is not installed or not configured, and EnvironmentFault
+    where there is no scheduler, no worker can be started, or no worker has this triage."""
+    progress = progress or Progress()
+    dask = _module("dask", _INSTALL)
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(_SETTINGS))
+        distributed = _module("distributed", _INSTALL)
+        stack.enter_context(_quiet())
+        progress.step(f"dask: connecting to {address.text}")
+        client = stack.enter_context(_client(stack, distributed, address))
+        if address.kind is not DaskKind.SCHEDULER:
+            _await_workers(client, address, progress)
+        _check_workers(client, address, progress)
+        yield client.get_executor()
+
+
+def _client(stack: ExitStack, distributed: Any, address: DaskAddress) -> Any:
+    if address.is_file and not Path(address.detail).is_file():
+        raise InputError(f"--dask {address.text}: no such scheduler file; `dask scheduler --scheduler-file` writes it")
+    if address.kind is DaskKind.SCHEDULER:
+        where = {"scheduler_file" if address.is_file else "address": address.detail}
+    else:
+        try:
+            where = {"address": stack.enter_context(_cluster(distributed, address))}
+        except InputError:
+            raise
+        except Exception as error:
+            raise EnvironmentFault(f"--dask {address.text}: cannot start workers: {_line(error)}") from None
+    try:
+        return distributed.Client(**where, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        problem = "no Dask scheduler answers there" if isinstance(error, OSError) else _line(error)
+        raise EnvironmentFault(f"--dask {address.text}: {problem}; start one with `dask scheduler`") from None
+
+
+def _cluster(distributed: Any, address: DaskAddress) -> Any:
+    """The cluster that is started: a context manager."""
+    match address.kind:
+        case DaskKind.LOCAL:
+            return distributed.LocalCluster(
+                n_workers=address.number or len(os.sched_getaffinity(0)),
+                threads_per_worker=1,
+                # Compiles are other processes, with limits of their own.
+                memory_limit=0,
+                dashboard_address=None,
+            )
+        case DaskKind.SSH:
+            _module("asyncssh", "pip install asyncssh")
+            hosts = address.detail.split(",")
+            # Its first host has the scheduler.
+            return distributed.SSHCluster([hosts[0], *hosts], remote_python=sys.executable)
+        case _:
+            return _queue_cluster(address)
+
+
+def _queue_cluster(address: DaskAddress) -> Any:
+    """Jobs of a batch system, as the user's own configuration of dask-jobqueue describes them."""
+    jobqueue, name = _module("dask_jobqueue", _INSTALL), address.detail
+    settings: Mapping[str, Any] = importlib.import_module("dask").config.get(f"jobqueue.{name}", {})
+    missing = [each for each in ("cores", "memory") if not settings.get(each)]
+    if missing:
+        raise InputError(
+            f"--dask {address.text}: jobqueue.{name}.{missing[0]} is not set; describe a job in "
+            "~/.config/dask/jobqueue.yaml (cores, memory, walltime)"
+        )
+    arguments = [str(each) for each in settings.get("worker-extra-args") or []]
+    walltime = walltime_s(str(settings.get("walltime") or ""), name)
+    if walltime and not any(each.startswith("--lifetime") for each in arguments):
+        lifetime, stagger = lifetime_s(walltime)
+        arguments += ["--lifetime", f"{lifetime}s", "--lifetime-stagger", f"{stagger}s"]
+    cluster = getattr(jobqueue, QUEUES[name])(worker_extra_args=arguments)
+    jobs = address.number or 1
+    # A job that ends, or is pre-empted, is submitted again.
+    cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
+    return cluster
+
+
+def _await_workers(client: Any, address: DaskAddress, progress: Progress) -> None:
+    """Wait for the first worker: jobs may queue for hours."""
+    while not client.scheduler_info()["workers"]:
+        progress.step(f"dask: waiting for the first worker of {address.text}")
+        try:
+            client.wait_for_workers(1, timeout=_LOOK_S)
+        except TimeoutError:
+            if address.kind is not DaskKind.QUEUE:
+                raise EnvironmentFault(f"--dask {address.text}: no worker has started") from None
+
+
+def _check_workers(client: Any, address: DaskAddress, progress: Progress) -> None:
+    """Compare triage on the workers with this one. Of those that come later, each chunk does it."""
+    answers: dict[str, Any] = client.run(conditions, on_error="return")
+    own = conditions()
+    others = {worker: answer for worker, answer in answers.items() if answer != own}
+    for worker, answer in others.items():
+        reason = _line(answer) if isinstance(answer, Exception) else "another triage, or other compiler variables"
+        line = f"--dask {address.text}: worker {worker}: {reason}; install triton-triage {__version__} as it is here"
+        if len(others) == len(answers):
+            raise EnvironmentFault(line)
+        progress.warn(line)
+    threads = sum(client.nthreads().values())
+    progress.note(f"dask: {len(answers)} workers with {threads} threads at {client.scheduler.address}")
+
+
+def _module(name: str, install: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(f"--dask: needs {name}; `{install}`") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Dask's log: that workers come and go is expected, and what is lost is told by the sweep."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
