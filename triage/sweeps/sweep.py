@@ -20,7 +20,7 @@ from triage.model.compilers import Compiler
 from triage.model.errors import InputError, TriageError, fault
 from triage.model.progress import Progress
 from triage.sweeps.backends import Backend, LocalBackend, ToolchainsByRelease
-from triage.sweeps.chunk_sizes import MOST, ChunkSizes
+from triage.sweeps.chunk_sizes import ChunkSizes
 from triage.sweeps.chunks import ChunkMaker, ChunkSettings
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.executors import ExecutorBackend, workers_of
@@ -94,7 +94,8 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
             maker = ChunkMaker(space, settings)
             sizes = ChunkSizes(most, learning=not options.plan.is_exhaustive(space))
             backend: Backend = ExecutorBackend(space, options.executor, maker, keys, ledger.shows, sizes)
-            jobs = MOST * workers_of(options.executor)
+            workers = workers_of(options.executor)
+            jobs = workers * sizes.size(0, workers)
             # Which toolchains the workers have is theirs to know.
             known = known_cells(space, ledger.rows(), lambda row: row.holds(options.limits), keys)
         else:
