@@ -18,7 +18,7 @@ from triage.minimize import reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.result import MinimizeOptions
 from triage.minimize.run import minimize
-from triage.minimize.source import arguments
+from triage.minimize.source import arguments, naming
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import View, sound
 from triage.model.case import Case, Language, frozen
@@ -167,3 +167,21 @@ def test_nothing_is_launched(newest_cute: Toolchain, tmp_path: Path) -> None:
     options = MinimizeOptions(tmp_path / "min", python=str(newest_cute.python), launch=True)
     with pytest.raises(InputError, match="--launch: kernels of CuTe DSL are compiled only"):
         minimize(case("barrier", tmp_path), options)
+
+
+def test_a_class_gets_neutral_names(tmp_path: Path) -> None:
+    """The class, its methods, attributes and arguments; names of the DSL and of Python stay."""
+    specimen = Specimen(KERNELS.read_text(), case("Waiter", tmp_path))
+    changed = naming.renamed(specimen)
+    assert changed.case.name == "Kernel"
+    assert changed.case.construct == {"a0": 64, "a1": 99}
+    assert list(changed.case.signature) == ["a0", "a1", "a2"]
+    (definition,) = [node for node in ast.parse(changed.text).body if isinstance(node, ast.ClassDef)]
+    text = ast.unparse(definition)
+    assert "self.m0(a0, a1).launch(grid=(1, 1, 1), block=(self.m1, 1, 1), stream=a2)" in text
+    assert "def __init__(self, a0: int, a1: int=0)" in text
+    assert "cute.arch.barrier(barrier_id=self.m2, number_of_threads=32)" in text
+    assert not {"Waiter", "tensor", "threads", "out"} & {
+        node.id for node in ast.walk(definition) if isinstance(node, ast.Name)
+    }
+    assert View.of(changed) is not None and sound(changed)

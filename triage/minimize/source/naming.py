@@ -1,10 +1,12 @@
 """Comments and docstrings removed; neutral names for an anonymous result."""
 
+from __future__ import annotations
+
 import ast
 import io
 import tokenize
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.tidy import tidied
@@ -14,8 +16,8 @@ from triage.source.functions import parameters, stored_names
 from triage.source.module import Edit
 from triage.source.names import scope
 
-KERNEL = "kernel"
-"""The name of a kernel in an anonymous result."""
+KERNEL, CLASS = "kernel", "Kernel"
+"""The names of a kernel in an anonymous result."""
 
 
 def stripped(specimen: Specimen) -> Specimen:
@@ -46,54 +48,123 @@ def _without_comments(text: str) -> str:
 
 def renamed(specimen: Specimen) -> Specimen:
     """The specimen with its kernel named ``kernel``, helpers ``f0``, arguments ``a0`` and local names ``x0``,
-    numbered in the order of the text. Unchanged where the kernel is a class."""
+    numbered in the order of the text; a class that is the kernel is ``Kernel``, its methods and attributes ``m0``."""
     view = View.of(specimen)
-    if view is None or view.kernel is None or view.kernel is not view.definition:
+    if view is None or view.kernel is None or view.definition is None:
         return specimen
-    helpers = [function.name for function in view.functions if function is not view.kernel]
-    globals_ = {name: f"f{number}" for number, name in enumerate(helpers)} | {view.kernel.name: KERNEL}
-    unchanged = scope(view.module.tree.body) - globals_.keys()
-    edits: list[Edit] = []
-    arguments = _numbered("a", [argument.arg for argument in parameters(view.kernel)])
-    tables = {}
-    for function in view.functions:
-        names = _numbered("a", [argument.arg for argument in parameters(function)])
-        stored = sorted(stored_names(function), key=lambda node: (node.lineno, node.col_offset))
-        local = _numbered("x", [node.id for node in stored if node.id not in names])
-        tables[function.name] = {**{old: new for old, new in local.items() if old not in unchanged}, **names}
-    for function in view.functions:
-        table = {**globals_, **tables[function.name]}
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id in table:
-                edits.append(view.module.replace(node, table[node.id]))
-            elif isinstance(node, ast.arg) and node.arg in table:
-                start, _ = view.module.span(node)
-                edits.append(Edit(start, start + len(node.arg), table[node.arg]))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tables:
-                for keyword in node.keywords:
-                    if keyword.arg in tables[node.func.id]:
-                        start, _ = view.module.span(keyword)
-                        edits.append(Edit(start, start + len(keyword.arg), tables[node.func.id][keyword.arg]))
-        start = view.specimen.text.index(function.name, view.module.span(function)[0] + len("def"))
-        edits.append(Edit(start, start + len(function.name), globals_[function.name]))
-    text = view.module.edited(edits)
+    names = _Names.of(view)
+    edits = [edit for function in names.functions for edit in names.edits(function)]
+    edits.append(names.definition(view.definition))
+    text = view.module.edited(sorted(set(edits), key=lambda edit: edit.start))
     if text is None:
         return specimen
-    case = specimen.case
+    case, arguments = specimen.case, names.local[id(view.kernel)]
+    made = names.local[id(view.constructor)] if view.constructor is not None else {}
 
-    def with_new_names(values: Frozen) -> Frozen:
-        return frozen({arguments.get(name, name): value for name, value in values.items()})
+    def with_new_names(values: Frozen, table: Mapping[str, str]) -> Frozen:
+        return frozen({table.get(name, name): value for name, value in values.items()})
 
     changed = replace(
         case,
-        name=KERNEL,
-        signature=with_new_names(case.signature),
-        constexprs=with_new_names(case.constexprs),
-        divisible=with_new_names(case.divisible),
+        name=names.globals[case.name],
+        signature=with_new_names(case.signature, arguments),
+        constexprs=with_new_names(case.constexprs, arguments),
+        divisible=with_new_names(case.divisible, arguments),
+        construct=with_new_names(case.construct, made),
         origin=frozen(),
         inputs=frozen(),
     )
     return replace(specimen, text=text, case=changed)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """New names by old ones: of what the file defines, of the ``members`` of the kernel's class, and what is ``local``
+    to each function, by identity. ``objects``: what each method calls its object."""
+
+    view: View
+    functions: tuple[ast.FunctionDef, ...]
+    globals: Mapping[str, str]
+    members: Mapping[str, str]
+    local: Mapping[int, Mapping[str, str]]
+    objects: Mapping[int, str]
+
+    @classmethod
+    def of(cls, view: View) -> _Names:
+        definition = view.definition
+        body = definition.body if isinstance(definition, ast.ClassDef) else []
+        methods = [node for node in body if isinstance(node, ast.FunctionDef)]
+        objects = {
+            id(method): parameters(method)[0].arg
+            for method in methods
+            if parameters(method) and not any("static" in ast.unparse(each) for each in method.decorator_list)
+        }
+        functions = tuple(sorted({*view.functions, *methods}, key=lambda function: function.lineno))
+        helpers = [each.name for each in functions if each not in methods and each is not definition]
+        globals_ = {name: f"f{number}" for number, name in enumerate(helpers)}
+        if definition is not None:
+            globals_[definition.name] = CLASS if isinstance(definition, ast.ClassDef) else KERNEL
+        members = [method.name for method in methods if not method.name.startswith("__")]
+        members += [
+            node.attr
+            for method in methods
+            for node in ast.walk(method)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_of(node, objects, method)
+        ]
+        unchanged = scope(view.module.tree.body) - globals_.keys()
+        local = {}
+        for function in functions:
+            own = [argument.arg for argument in parameters(function)][id(function) in objects :]
+            arguments = _numbered("a", own)
+            stored = sorted(stored_names(function), key=lambda node: (node.lineno, node.col_offset))
+            others = _numbered("x", [node.id for node in stored if node.id not in arguments])
+            local[id(function)] = {**{old: new for old, new in others.items() if old not in unchanged}, **arguments}
+        return cls(view, functions, globals_, _numbered("m", members), local, objects)
+
+    def edits(self, function: ast.FunctionDef) -> Iterator[Edit]:
+        """The edits of a function: its own name, and all that it names."""
+        module, table = self.view.module, {**self.globals, **self.local[id(function)]}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and node.id in table:
+                yield module.replace(node, table[node.id])
+            elif isinstance(node, ast.arg) and node.arg in table:
+                start, _ = module.span(node)
+                yield Edit(start, start + len(node.arg), table[node.arg])
+            elif isinstance(node, ast.Attribute) and node.attr in self.members and _is_of(node, self.objects, function):
+                _, end = module.span(node)
+                yield Edit(end - len(node.attr), end, self.members[node.attr])
+            elif isinstance(node, ast.Call):
+                called = self._called(node.func, function)
+                for keyword in node.keywords if called is not None else ():
+                    if keyword.arg is not None and keyword.arg in self.local[id(called)]:
+                        start, _ = module.span(keyword)
+                        yield Edit(start, start + len(keyword.arg), self.local[id(called)][keyword.arg])
+        new = self.members.get(function.name) if id(function) in self.objects else self.globals.get(function.name)
+        if new is not None and function is not self.view.definition:
+            yield self._name(function, "def", new)
+
+    def definition(self, node: ast.FunctionDef | ast.ClassDef) -> Edit:
+        """The edit of the kernel's own name."""
+        return self._name(node, "class" if isinstance(node, ast.ClassDef) else "def", self.globals[node.name])
+
+    def _name(self, node: ast.FunctionDef | ast.ClassDef, keyword: str, new: str) -> Edit:
+        start = self.view.specimen.text.index(node.name, self.view.module.span(node)[0] + len(keyword))
+        return Edit(start, start + len(node.name), new)
+
+    def _called(self, node: ast.expr, caller: ast.FunctionDef) -> ast.FunctionDef | None:
+        """The function of the file that an expression names, of the kernel's class too."""
+        for function in self.functions:
+            is_method = id(function) in self.objects
+            if isinstance(node, ast.Name) and not is_method and node.id == function.name:
+                return function
+            if isinstance(node, ast.Attribute) and is_method and node.attr == function.name:
+                return function if _is_of(node, self.objects, caller) else None
+        return None
+
+
+def _is_of(node: ast.Attribute, objects: Mapping[int, str], method: ast.FunctionDef) -> bool:
+    """Whether it is an attribute of the method's object."""
+    return isinstance(node.value, ast.Name) and node.value.id == objects.get(id(method))
 
 
 def _numbered(prefix: str, names: Iterable[str]) -> dict[str, str]:

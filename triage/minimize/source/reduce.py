@@ -38,7 +38,7 @@ def anonymize(problem: Problem) -> bool:
     """Replace names and strings by neutral ones; whether the result still fails alike."""
     _run(problem, "strings", naming.strings, chunks=True, smaller=False)
     anonymous = naming.renamed(naming.stripped(problem.best))
-    return anonymous.case.name == naming.KERNEL and problem.attempt(anonymous, larger=True)
+    return anonymous.case.name in (naming.KERNEL, naming.CLASS) and problem.attempt(anonymous, larger=True)
 
 
 def _round(problem: Problem, first: bool) -> None:
