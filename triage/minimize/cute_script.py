@@ -7,6 +7,7 @@ from importlib import resources
 
 from triage.harness.worker.cute import arguments, binaries, grammar, settings
 from triage.minimize.source.arguments import literal
+from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.releases import numbers
 from triage.source.names import scope
@@ -34,8 +35,9 @@ def compiler(release: str, has_limit: bool) -> str:
     return _MARK.sub(lambda mark: parts[mark[0]], _template()).rstrip("\n")
 
 
-def call(case: Case, release: str) -> list[str]:
-    """The lines that compile the case."""
+def call(specimen: Specimen, release: str) -> list[str]:
+    """The lines that compile the case of a specimen, whose text the script has."""
+    case = specimen.case
     fake = _has_fakes(release)
     values = {name: _argument(grammar.parse(str(type_)), fake) for name, type_ in case.signature.items()}
     values |= {name: literal(value) for name, value in case.constexprs.items()}
@@ -45,7 +47,7 @@ def call(case: Case, release: str) -> list[str]:
         if name in case.options
     ]
     constructed = ", ".join(f"{name}={literal(value)}" for name, value in case.construct.items())
-    is_class = any(line.startswith(f"class {case.name}") for line in case.text().splitlines())
+    is_class = any(line.startswith(f"class {case.name}") for line in specimen.text.splitlines())
     return [
         "_ARGUMENTS = {",
         *(f"    {name!r}: {text}," for name, text in values.items()),

@@ -161,7 +161,7 @@ def reproducer(specimen: Specimen, failure: OriginalFailure, release: str) -> st
         settings["ENVIRONMENT"] = cute_script.environment(specimen.case)
         parts["@ENVIRONMENT@"] = '"CUTE_DSL_DUMP_DIR": cache, **_ENVIRONMENT'
         parts["@COMPILER@"] = cute_script.compiler(release, has_limit=shown.limit is not None)
-        return script(specimen, settings, parts, cute_script.call(specimen.case, release))
+        return script(specimen, settings, parts, cute_script.call(specimen, release))
     work = {
         "@WORK@": filled("reproducer_compile.py.txt", {}),
         "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
