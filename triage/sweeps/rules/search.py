@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from triage.model.outcome import Stage
 from triage.model.target import Target
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
@@ -19,6 +20,7 @@ TESTS = 12
 of its cells survives 3 % of the time."""
 _MOST_ROUNDS = 8
 """Of learning anew what a test refuted."""
+_STAGES = {stage.value: number for number, stage in enumerate(Stage)}
 Explain = Callable[[str, Sequence[Cell]], str | None]
 """What explains a failure, by its signature and cells where it was seen: a knowledge entry or a legality rule."""
 
@@ -37,7 +39,8 @@ class RuleSearch:
 
     It proposes cells that the rules say are illegal and nobody has compiled; one that compiles refutes its rule.
     ``target``: where that is no axis. ``predicted``: by the first strategy. ``budget``: compiles, None for as
-    many as the rules need. A rule that could not be tested for want of budget is not shown."""
+    many as the rules need. A rule that could not be tested for want of budget is not shown: it needs ``TESTS`` compiled
+    cells, or all of its cells."""
 
     def __init__(
         self,
@@ -101,7 +104,8 @@ class RuleSearch:
         for draft in self._drafts:
             tests = draft.cells & tested
             untested = draft.cells & self._grid.allowed & ~known
-            if untested and not tests:
+            seen = draft.cells & known
+            if untested and (not tests or seen.bit_count() < TESTS):
                 continue
             support = [cell for cell in cells_of(draft.cells & known) if self._known[cell].signature == draft.signature]
             exceptions = sum(self._known[cell].is_legal is True for cell in cells_of(draft.cells & known))
@@ -130,18 +134,28 @@ class RuleSearch:
         is_whole = not self._grid.allowed & ~set_of(self._known)
         learner = Learner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         failing: dict[str, list[int]] = {}
+        stages: dict[str, int] = {}
         legal = []
         for number, cell in enumerate(decided):
             seen = self._known[cell]
             if seen.is_legal:
                 legal.append(number)
             else:
-                failing.setdefault(seen.signature or "", []).append(number)
+                signature = seen.signature or ""
+                failing.setdefault(signature, []).append(number)
+                stage = _STAGES.get(seen.stage or "", 0)
+                stages[signature] = min(stage, stages.get(signature, stage))
         counted = sorted(failing.items(), key=lambda item: -len(item[1]))
         return [
             _Draft(signature, rule, rule.cells(self._grid))
             for signature, numbers in counted
-            for rule in learner.rules(set_of(numbers), set_of(legal))
+            # What fails at a later stage has passed where this would have failed; what fails earlier may hide it.
+            for rule in learner.rules(
+                set_of(numbers),
+                set_of(
+                    legal + [each for other in failing if stages[other] > stages[signature] for each in failing[other]]
+                ),
+            )
         ]
 
     def _chosen(self) -> list[Cell]:
