@@ -9,6 +9,8 @@ from triage.matrix.table import letters
 from triage.sweeps.observation import CellObservation, CellState
 
 _MOST_LETTERS = 6
+_NOTED_S = 30.0
+"""A log gets a line as often; what waits for one for longer is taken to hang."""
 
 
 class Pace:
@@ -16,7 +18,7 @@ class Pace:
 
     def __init__(self, expected: int) -> None:
         self._expected = expected
-        self._began = time.monotonic()
+        self._began = self._noted = time.monotonic()
         self._compiled = 0
         self._states: Counter[CellState] = Counter()
         self._signatures: Counter[str] = Counter()
@@ -46,3 +48,11 @@ class Pace:
             *([f"{untold} could not be told"] if untold else []),
         ]
         return "; ".join(parts)
+
+    def is_due(self) -> bool:
+        """Whether it is time for another line in a log."""
+        now = time.monotonic()
+        if now - self._noted < _NOTED_S:
+            return False
+        self._noted = now
+        return True

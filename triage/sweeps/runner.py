@@ -75,7 +75,10 @@ class SweepRunner:
         for result in self.backend.results(self._proposed(strategy)):
             self._take(strategy, result)
             pace.add(result.row.observation)
-            self.progress.step(pace.line)
+            line = pace.line
+            self.progress.step(line)
+            if pace.is_due():
+                self.progress.note(line)
 
     def _proposed(self, strategy: Strategy) -> Iterator[Cell | None]:
         while not strategy.is_done:
