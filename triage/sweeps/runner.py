@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
 from triage.sweeps.backends import Backend, SweepResult
-from triage.sweeps.grid import Cell, cells_of
+from triage.sweeps.grid import Cell
 from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import Ledger, LedgerRow
 from triage.sweeps.map import SweepMap
@@ -143,8 +143,7 @@ def known_cells(
     space: Space, rows: Iterator[LedgerRow], holds: Callable[[LedgerRow], bool], keys: CaseKeys
 ) -> dict[Cell, CellObservation]:
     """The results of a ledger that are cells of the space."""
-    by_key = {row.key: row.observation for row in rows if holds(row)}
-    if not by_key:
-        return {}
-    seen = ((cell, by_key.get(keys.key(space.case(cell)))) for cell in cells_of(space.grid.allowed))
-    return {cell: observation for cell, observation in seen if observation is not None}
+    by_key = {row.key: row for row in rows if holds(row)}
+    cells = space.candidates(row.configuration for row in by_key.values())
+    seen = ((cell, by_key.get(keys.key(space.case(cell)))) for cell in cells) if by_key else ()
+    return {cell: row.observation for cell, row in seen if row is not None}

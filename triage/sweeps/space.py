@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from triage.model.case import Case, Language
-from triage.sweeps.grid import Cell, Grid
+from triage.sweeps.grid import Cell, Grid, cells_of
 
 CONFIGURATION = "configuration"
 """The axis of a list: its values name its members."""
@@ -29,6 +30,18 @@ class CaseSpace:
     def base(self, cell: Cell) -> int:
         """There is one."""
         return 0
+
+    def candidates(self, configurations: Iterable[Mapping[str, Any]]) -> Iterator[Cell]:
+        """The allowed cells that may have these configurations (``keys.py``): at most one for each."""
+        positions = [
+            (axis.name, {json.dumps(value): number for number, value in enumerate(axis.values)})
+            for axis in self.grid.axes
+        ]
+        for configuration in configurations:
+            at = [numbers.get(json.dumps(_value(configuration, name))) for name, numbers in positions]
+            known = [number for number in at if number is not None]
+            if len(known) == len(at) and self.grid.allowed >> (cell := self.grid.number(known)) & 1:
+                yield cell
 
     def obstacle(self, cell: Cell) -> str | None:
         """Why a cell cannot be compiled: nothing is in the way of any."""
@@ -52,6 +65,10 @@ class ListSpace:
     grid: Grid
     unclear: tuple[str | None, ...] = ()
     is_list: ClassVar = True
+
+    def candidates(self, configurations: Iterable[Mapping[str, Any]]) -> Iterator[Cell]:
+        """All allowed cells: a list is short."""
+        return cells_of(self.grid.allowed)
 
     def obstacle(self, cell: Cell) -> str | None:
         """Why the cell cannot be compiled."""
@@ -85,3 +102,13 @@ def changed(case: Case, values: Mapping[str, Any]) -> Case:
     return result.replaced(
         result.signature, result.constexprs, result.divisible, {**result.options, **both}, result.target
     )
+
+
+def _value(configuration: Mapping[str, Any], name: str) -> Any:
+    """The value of an axis in a configuration; None for an option that is not stated."""
+    if name == "target":
+        return configuration["target"]
+    for part in ("constexprs", "signature", "construct", "toolchain", "options"):
+        if name in configuration.get(part, {}):
+            return configuration[part][name]
+    return None
