@@ -10,6 +10,7 @@ import importlib
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
@@ -30,7 +31,8 @@ _SETTINGS = {
     # What a chunk lasts until the scheduler has seen one: by half a second, its default, it would move them about.
     "distributed.scheduler.unknown-task-duration": "30s",
 }
-_CONNECT_S = 10.0
+_CONNECT_S = 30.0
+"""How long a scheduler is awaited: at the beginning, and when it was lost and may be started again. Dask's default."""
 _LOOK_S = 5.0
 """How often it is said that there are no workers yet."""
 
@@ -83,7 +85,7 @@ def _cluster(distributed: Any, address: DaskAddress) -> Any:
                 threads_per_worker=1,
                 # Compiles are other processes, with limits of their own.
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
             )
         case DaskKind.SSH:
             _module("asyncssh", "pip install asyncssh")
@@ -157,7 +159,10 @@ def _quiet() -> Iterator[None]:
     for name in names:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            # Such as that the port of the dashboard is taken.
+            warnings.filterwarnings("ignore", module="distributed")
+            yield
     finally:
         for name, level in before.items():
             logging.getLogger(name).setLevel(level)

@@ -27,13 +27,17 @@ _MOST_LOSSES = 3
 with it."""
 
 
-def workers_of(executor: Executor) -> int:
-    """How many workers an executor has now: threads of a Dask cluster, of which there may be more later."""
+def workers_of(executor: Executor, before: int = _WORKERS) -> int:
+    """How many workers an executor has now: threads of a Dask cluster, of which there may be more later. ``before``:
+    what is taken for it where that cannot be told."""
     match getattr(executor, "_max_workers", None):
         case int() as number if number > 0:
             return number
     threads = getattr(getattr(executor, "_client", None), "nthreads", None)
-    return max(1, sum(threads().values())) if threads is not None else _WORKERS
+    try:
+        return max(1, sum(threads().values())) if threads is not None else before
+    except Exception:
+        return before  # The scheduler is lost; its chunks tell.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,10 @@ class ExecutorBackend:
         executor is lost."""
         pending: dict[Future[Any], _Batch] = {}
         lost: deque[_Batch] = deque()
-        more, submitted = True, 0
+        more, submitted, workers = True, 0, _WORKERS
         try:
             while more or pending or lost:
-                workers = workers_of(self.executor)
+                workers = workers_of(self.executor, workers)
                 room = AHEAD * workers - len(pending)
                 waiting = [lost.popleft() for _ in range(min(room, len(lost)))]
                 if more and room > len(waiting):
