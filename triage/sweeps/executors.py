@@ -22,6 +22,9 @@ AHEAD = 2
 """Chunks for each worker that are submitted: one runs, one waits."""
 _WORKERS = 16
 """Workers of an executor that does not tell how many it has."""
+_LOOK_S = 2.0
+"""How often it is looked whether there are more workers, or no scheduler any more."""
+_KEPT = "what is finished is kept: repeat the sweep with the same folder"
 _MOST_LOSSES = 3
 """How often a chunk is submitted again, in halves: so one configuration that takes its machine down takes few others
 with it."""
@@ -83,7 +86,10 @@ class ExecutorBackend:
                     waiting += _evenly(taken, size, max(1, workers - len(pending)))
                 for batch in waiting:
                     pending[self._submitted(batch)] = batch
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
+                done, _ = wait(pending, _LOOK_S, FIRST_COMPLETED)
+                if not done and getattr(getattr(self.executor, "_client", None), "status", None) == "closed":
+                    # Dask's futures then never end.
+                    raise EnvironmentFault(f"Dask's scheduler is lost; {_KEPT}")
                 for future in done:
                     yield from self._results(future, pending.pop(future), lost)
         finally:
@@ -95,9 +101,7 @@ class ExecutorBackend:
         try:
             return self.executor.submit(run_chunk, chunk)
         except Exception as error:
-            raise EnvironmentFault(
-                f"the executor takes no more work: {_line(error)}; what is finished is kept"
-            ) from None
+            raise EnvironmentFault(f"the executor takes no more work: {_line(error)}; {_KEPT}") from None
 
     def _results(self, future: Future[Any], batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
         """The results of a chunk. What a lost one lacks is put to ``lost``, or could not be told."""
