@@ -56,6 +56,8 @@ def test_a_constraint_is_what_python_makes_of_it(text: str) -> None:
         ("BM > 1000", "no cell is left"),
         ("9999999999999 * 9999999999999 * BM > 1", "does not fit into 64 bits"),
         ("+".join(["BM"] * 999), "characters"),
+        ("-" * 900 + "BM", "nested too deeply"),
+        ("'fp16' * 3", "'fp16' is not a number"),
     ],
 )
 def test_what_is_no_constraint_is_one_line(text: str, problem: str) -> None:

@@ -94,6 +94,16 @@ def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -
         assert sweep(OK, *AXES, "--shard", f"{number}/3", "-o", part).code == 0
     merged = sweep("merge", *parts, "-o", str(tmp_path / "whole"), "--json")
     assert without_times(merged.document) == without_times(swept.document)
+    # Its cells have the commands of the parts, also where it is completed later.
+    assert f"triage check {OK} --const BLOCK=96" in sweep("--resume", str(tmp_path / "whole")).out
+    assert sweep("merge", str(tmp_path / "whole"), "-o", str(tmp_path / "again"), "--json").code == 0
+
+
+def test_a_budget_holds_when_the_sweep_goes_on(sweep: Triage, tmp_path: Path) -> None:
+    first = sweep(OK, *AXES, "--budget", "2", "--json", "-o", str(tmp_path))
+    resumed = sweep("--resume", str(tmp_path), "--json")
+    assert first.document["counts"]["compiled"] + first.document["counts"]["failed"] == 2
+    assert resumed.document["counts"] == first.document["counts"]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +121,9 @@ def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -
         ((OK, *AXES, "--where", "BLOC > 9"), "BLOC is no axis; they are BLOCK, num_warps"),
         ((OK, *AXES, "--budget", "3", "--exhaustive"), "leave out --budget"),
         (("--resume", "/nowhere"), "/nowhere: no ledger.sqlite in it"),
+        ((f"{DATA / 'kernels.py'}::add", "--target", "cuda:1"), "--target 'cuda:1': write cuda:NN"),
+        (("--resume", "/nowhere", "--set", "BLOCK=64"), "goes on with what is there; leave out --set"),
+        (("--resume", "/nowhere", "--num-warps", "4"), "leave out --num-warps"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_compiled(sweep: Triage, arguments: tuple[str, ...], problem: str) -> None:

@@ -20,7 +20,7 @@ from triage.cli.options import (
     limit_options,
     limits,
 )
-from triage.cli.sweep_space import described, repeated, stated_targets, tuned
+from triage.cli.sweep_space import described, repeated, stated_options, stated_targets, tuned
 from triage.files import usable_file, usable_folder, writing
 from triage.model.errors import InputError
 from triage.publish.compose.sweep import SweepView
@@ -101,6 +101,8 @@ def command(
         return _merged(names, folder, end)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
+    if resume is not None and (stated := stated_options(values)):
+        raise InputError(f"--resume {resume}: goes on with what is there; leave out {stated[0]}")
     if resume is None and len(names) != 1:
         raise InputError("name one case, as in triage sweep kernel.py::matmul --set BLOCK_M=32,64,128")
     kept = resume or folder
@@ -117,6 +119,8 @@ def command(
         if resume is not None:
             stored = StoredSweep.read(resume, sources)
             space, part = stored.space, part or stored.shard
+            plan = plan if plan != SweepPlan() else stored.plan
+            values["python"] = values["python"] or stored.python
             commands = SweepCommands(stored.check, ("triage", "sweep", "--resume", str(resume)), stored.members)
         else:
             sweep_of = described(names[0], values, progress) if listed is None else tuned(listed, values)

@@ -36,6 +36,8 @@ from triage.sweeps.space import Space
 
 _AXES = ("sets", "wheres", "targets", "tritons", "cutes")
 """Options of this command that others do not have, or not several times."""
+_OF_CASE = (*_AXES, "arg", "const", "divisible", "num_warps", "num_stages", "num_ctas", "option")
+"""Options that say what is swept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,22 @@ def tuned(listed: TunedList, values: dict[str, Any]) -> DescribedSweep:
     return DescribedSweep(space, ("triage", "check"), listed.words)
 
 
+def stated_options(values: dict[str, Any]) -> list[str]:
+    """The options of the command line that say what is swept, as they are written."""
+    stated = (name for name in _OF_CASE if values[name] not in (None, ()))
+    return [f"--{(name.removesuffix('s') if name in _AXES else name).replace('_', '-')}" for name in stated]
+
+
 def stated_targets(values: dict[str, Any]) -> list[Target]:
     """Those of ``--target``. Raises InputError."""
-    return [Target.parse(word.strip()) for text in values["targets"] for word in text.split(",")]
+    return [_target(word.strip()) for text in values["targets"] for word in text.split(",")]
+
+
+def _target(word: str) -> Target:
+    try:
+        return Target.parse(word)
+    except InputError as error:
+        raise InputError(f"--{error}") from None
 
 
 def _settled(
@@ -162,10 +177,7 @@ def _targets(case: Case, values: dict[str, Any]) -> tuple[str, ...]:
     """Those of ``--target``; none where it is left out."""
     chosen = []
     for word in (word.strip() for text in values["targets"] for word in text.split(",")):
-        try:
-            target = Target.parse(word)
-        except InputError as error:
-            raise InputError(f"--{error}") from None
+        target = _target(word)
         language = frontend(case.language)
         language.check_target(target, lambda problem, word=word: InputError(f"--target {word}: {problem}"))
         chosen.append(str(target))

@@ -40,8 +40,11 @@ def allowed(texts: Iterable[str], grid: Grid) -> CellSet:
     or has no value for some combination, and where nothing is left."""
     cells = grid.allowed
     for text in texts:
-        for tree in _conjuncts(_parsed(text)):
-            cells &= _cells(tree, text, grid)
+        try:
+            for tree in _conjuncts(_parsed(text)):
+                cells &= _cells(tree, text, grid)
+        except RecursionError:
+            raise InputError(f"--where {text!r:.80}: nested too deeply; write it with fewer signs or brackets") from None
         if not cells:
             raise InputError(f"--where {text!r}: no cell is left")
     return cells
@@ -85,7 +88,7 @@ def _cells(tree: ast.expr, text: str, grid: Grid) -> CellSet:
             holds = term(values)
         except _NoValue as error:
             where = ", ".join(f"{axis.name}={value}" for axis, value in zip(axes, values, strict=True))
-            raise InputError(f"--where {text!r}: {error} ({where})") from None
+            raise InputError(f"--where {text!r}: {error}{f' ({where})' if where else ''}") from None
         if holds:
             boxes.setdefault(at[:-1], []).append(at[-1] if at else 0)
     if not axes:

@@ -36,11 +36,16 @@ class SweepPlan:
             return cells <= self.budget
         return space.is_list or self.exhaustive or cells <= MOST_EXHAUSTIVE
 
-    def strategy(self, space: Space) -> Strategy:
-        """The strategy."""
+    def left(self, known: int) -> int | None:
+        """What is left of the budget when the results of so many cells are in the ledger; None without one."""
+        return None if self.budget is None else max(0, self.budget - known)
+
+    def strategy(self, space: Space, known: int = 0) -> Strategy:
+        """The strategy, where the results of so many cells are in the ledger."""
         if self.is_exhaustive(space):
             return ExhaustiveStrategy(space.grid)
-        own = None if self.budget is None else self.budget - self.budget // _FOR_RULES
+        left = self.left(known)
+        own = None if left is None else left - left // _FOR_RULES
         return ActiveStrategy(space.grid, space.bases[0].target, own)
 
     def expected(self, space: Space) -> int:

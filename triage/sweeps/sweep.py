@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from triage.sweeps.space import CaseSpace, ListSpace, Space
 
 _SWEEP = "sweep"
 """The document in the ledger that says what is swept."""
-_SHARD, _COMMANDS = "shard", "commands"
+_SHARD, _COMMANDS, _OPTIONS = "shard", "commands", "options"
 _SAME = {
     "bases": "the case differs",
     "sources": "the source differs",
@@ -76,7 +76,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         if not options.plan.is_exhaustive(space):
             raise InputError("--shard: each part is compiled whole; add --exhaustive, or leave out --budget")
         space = replace(space, grid=options.shard.part(space))
-    strategy, most = options.plan.strategy(space), options.plan.expected(space)
+    most = options.plan.expected(space)
     progress.caveats(case.target for case in space.bases)
     scratch.tidy()
     toolchains = Toolchains(progress=progress.note)
@@ -87,6 +87,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         ledger.keep(_SWEEP, _document(whole, under))
         ledger.keep(_SHARD, options.shard and str(options.shard))
         ledger.keep(_COMMANDS, {"check": options.commands.check, "members": options.commands.members})
+        ledger.keep(_OPTIONS, {"python": options.python, **asdict(options.plan)})
         if options.executor is not None:
             settings = ChunkSettings(
                 under, options.limits, options.python, options.cache, options.jobs or 1, options.knowledge
@@ -115,17 +116,20 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         if known:
             progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
         runner = SweepRunner(space, backend, ledger, {**known, **untold}, progress, most, jobs)
+        strategy, budget = options.plan.strategy(space, len(known)), options.plan.left(len(known))
         # Those of a part would be refuted by the others.
-        return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None and not space.is_list)
+        return runner.run(strategy, budget, learns_rules=options.shard is None and not space.is_list)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSweep:
-    """What the ledger of a folder is of: the space, which part of it, and the words of ``triage check`` as in
-    :class:`~triage.sweeps.commands.SweepCommands`."""
+    """What the ledger of a folder is of: the space, which part of it, how much of that is compiled and by what, and the
+    words of ``triage check`` as in :class:`~triage.sweeps.commands.SweepCommands`."""
 
     space: Space
     shard: Shard | None
+    plan: SweepPlan
+    python: str | None
     check: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
 
@@ -135,8 +139,16 @@ class StoredSweep:
         with _ledger_of(folder) as ledger:
             document, shard = _kept(ledger, folder), ledger.kept(_SHARD)
             words = ledger.kept(_COMMANDS) or {"check": (), "members": ()}
+            stated = ledger.kept(_OPTIONS) or {}
         members = tuple(map(tuple, words["members"]))
-        return cls(_space(document, into), shard and Shard.parse(shard), tuple(words["check"]), members)
+        return cls(
+            _space(document, into),
+            shard and Shard.parse(shard),
+            SweepPlan(stated.get("budget"), stated.get("exhaustive", False)),
+            stated.get("python"),
+            tuple(words["check"]),
+            members,
+        )
 
 
 def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
@@ -151,6 +163,8 @@ def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
                 raise InputError(f"{each}: of another sweep than {folders[0]}: {what}; merge parts of one sweep")
         merged = stack.enter_context(Ledger(folder / FILE))
         merged.keep(_SWEEP, documents[0])
+        for name in (_COMMANDS, _OPTIONS):
+            merged.keep(name, others[0].kept(name))
         merged.take(others)
         space = _space(documents[0], into)
         known = known_cells(space, merged.rows(), lambda row: True, CaseKeys(documents[0]["conditions"]))

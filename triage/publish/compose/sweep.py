@@ -185,6 +185,8 @@ class SweepView:
         name = self.line(self.map.case.name, _MOST_LABEL)
         if not illegal:
             legal = counts[CellState.COMPILED] + counts[CellState.PREDICTED_LEGAL]
+            if cells < 2:
+                return f"{name}: {'the configuration is legal' if legal else 'no configuration'}"
             return f"{name}: {'all' if legal == cells else f'{legal:,} of'} {cells:,} configurations are legal"
         about = "about " if counts[CellState.PREDICTED_ILLEGAL] or counts[CellState.PREDICTED_LEGAL] else ""
         ways = f", in {count(len(self.failures), 'way')}" if self.failures else ""
