@@ -44,7 +44,9 @@ def allowed(texts: Iterable[str], grid: Grid) -> CellSet:
             for tree in _conjuncts(_parsed(text)):
                 cells &= _cells(tree, text, grid)
         except RecursionError:
-            raise InputError(f"--where {text!r:.80}: nested too deeply; write it with fewer signs or brackets") from None
+            raise InputError(
+                f"--where {text!r:.80}: nested too deeply; write it with fewer signs or brackets"
+            ) from None
         if not cells:
             raise InputError(f"--where {text!r}: no cell is left")
     return cells
