@@ -42,7 +42,7 @@ class Conjunction:
         return cells
 
 
-class Learner:
+class RuleLearner:
     """``sample``: the cells that are known; a set of it has one bit for each of them. ``is_whole``: there are no
     others. ``others``: conditions beside those of the grid."""
 

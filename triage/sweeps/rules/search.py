@@ -12,7 +12,7 @@ from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
 from triage.sweeps.rule import SweepRule
 from triage.sweeps.rules.conditions import RuleCondition
-from triage.sweeps.rules.learner import Conjunction, Learner
+from triage.sweeps.rules.learner import Conjunction, RuleLearner
 from triage.sweeps.rules.resources import over_limits
 
 TESTS = 12
@@ -132,7 +132,7 @@ class RuleSearch:
     def _learnt(self) -> list[_Draft]:
         decided = [cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD]
         is_whole = not self._grid.allowed & ~set_of(self._known)
-        learner = Learner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
+        learner = RuleLearner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         failing: dict[str, list[int]] = {}
         stages: dict[str, int] = {}
         legal = []

@@ -50,7 +50,7 @@ def show(console: Console, view: SweepView) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Part:
     """Some columns of a small multiple: what stands above them, and the cells of each row."""
 
     title: str
@@ -92,7 +92,7 @@ def _beside(widths: Sequence[int], room: int, repeats: int) -> int:
     return fit - fit % repeats if fit >= repeats else fit
 
 
-def _pieces(view: SweepView, shown: SliceView, rows: int, room: int) -> Iterator[_Piece]:
+def _pieces(view: SweepView, shown: SliceView, rows: int, room: int) -> Iterator[_Part]:
     heads = tuple(shortened(value, _MOST_HEAD) for value in shown.labels(shown.shape.columns))
     column = max(*map(len, (*heads, *view.map.letters.values())), 1) + 2
     most = max(room // column, 1)
@@ -100,10 +100,10 @@ def _pieces(view: SweepView, shown: SliceView, rows: int, room: int) -> Iterator
         for first in range(0, len(heads), most):
             part = range(first, min(first + most, len(heads)))
             cells = tuple(tuple(shown.cell(panel, row, each) for each in part) for row in range(rows))
-            yield _Piece(shortened(title, room), heads[part.start : part.stop], cells, column)
+            yield _Part(shortened(title, room), heads[part.start : part.stop], cells, column)
 
 
-def _band(console: Console, band: list[_Piece], left: int, shown: SliceView, labels: list[str]) -> None:
+def _band(console: Console, band: list[_Part], left: int, shown: SliceView, labels: list[str]) -> None:
     """Print small multiples that stand beside one another, with the names of their rows on the left."""
     console.print()
     for texts, style in (([piece.title for piece in band], "bold"), ([shown.columns] * len(band), "dim")):
