@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from commands import DATA, Run, call_triage
 
+from triage.cli.sweep_space import tuned
 from triage.model.errors import InputError
 from triage.model.target import Target
+from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import SweepAxis
 from triage.sweeps.lists.cases import read_list
 from triage.sweeps.lists.entries import TunedFile, read_tuned
@@ -113,9 +115,23 @@ def test_what_fails_is_replaced_and_the_rest_stays(sweep: Callable[..., Run], tm
     assert again.code == 0, again.out
 
 
+def test_tables_of_two_gpus_are_compiled_for_both(tmp_path: Path) -> None:
+    for gpu in ("NVIDIA_H100_80GB_HBM3", "NVIDIA_GeForce_RTX_4090"):
+        (tmp_path / f"E=8,N=14336,device_name={gpu}.json").write_text(json.dumps({"1": MOE}))
+    asked = {"targets": (), "tritons": ("3.9.0",), "cutes": (), "python": None}
+    space = tuned(read_list(tmp_path, None, []), asked).space
+    assert {str(space.case(cell).target) for cell in range(space.grid.size)} == {"cuda:90", "cuda:89"}
+    one = tuned(read_list(tmp_path, None, [Target.parse("cuda:80")]), {**asked, "targets": ("cuda:80",)})
+    words = SweepCommands(one.check, (), one.members).of_cell(one.space.case(0), one.space.grid, 0)
+    assert words.startswith("triage check --triton 3.9.0 fused-moe-")
+    assert words.endswith("--target cuda:80")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("{folder}", "--kernel", OK, "--write-fixed", "{folder}"), "that is the list itself; name another folder"),
+        (("{folder}", "--kernel", OK, "--write-fixed", "{folder}/table.json"), "a file is in its way"),
         (("shared-memory-sm86", "--set", "BLOCK_M=16,32", "--write-fixed", "x"), "are for a list"),
         (("{folder}",), "add --kernel"),
         (("{folder}", "--kernel", "nowhere.py::k"), "nowhere.py"),

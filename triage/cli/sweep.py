@@ -113,6 +113,8 @@ def command(
     listed: TunedList | None = None
     if resume is None and sweep_list.is_list(names[0]):
         listed = sweep_list.read(names[0], kernel, stated_targets(values), values)
+        if write_fixed is not None:
+            sweep_list.check_writable(listed, write_fixed)
     elif kernel is not None or write_fixed is not None:
         raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
     with console.progress() as progress, scratch.folder("sweep") as sources:

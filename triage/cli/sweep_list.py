@@ -11,7 +11,7 @@ from typing import Any
 
 from triage.cases.locate import locate
 from triage.cli.options import note, pipeline_options
-from triage.files import read_file
+from triage.files import read_file, usable_folder
 from triage.model.errors import InputError
 from triage.model.progress import Progress
 from triage.model.target import Target
@@ -52,10 +52,15 @@ def replace_failing(
         return replace(sweep, replacements=tuple(find_replacements(listed, space, sweep.observations, session)))
 
 
-def write(listed: TunedList, replacements: Sequence[Replacement], folder: Path) -> None:
-    """Write the list again, and say so. Raises InputError where that is the list itself."""
-    targets = sorted({target for entry in listed.entries for target in entry.cases})
-    if folder.resolve() == listed.path.resolve():
+def check_writable(listed: TunedList, folder: Path) -> None:
+    """Make the folder of ``--write-fixed``. Raises InputError where that cannot be, or is the list itself."""
+    if folder.resolve() == (listed.path if listed.path.is_dir() else listed.path.parent).resolve():
         raise InputError(f"--write-fixed {folder}: that is the list itself; name another folder")
+    usable_folder("--write-fixed", folder)
+
+
+def write(listed: TunedList, replacements: Sequence[Replacement], folder: Path) -> None:
+    """Write the list again, and say so."""
+    targets = sorted({target for entry in listed.entries for target in entry.cases})
     changed = write_fixed(listed, replacements, folder, targets)
     note(f"{folder}: {len(listed.files) * len(targets)} files, {len(changed)} of them with replacements")

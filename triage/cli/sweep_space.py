@@ -118,14 +118,21 @@ def _list(
 
 
 def tuned(listed: TunedList, values: dict[str, Any]) -> DescribedSweep:
-    """A list of tuned configurations, for the targets and releases that are asked for. Raises InputError."""
+    """A list of tuned configurations, for the targets and releases that are asked for; without ``--target`` for those
+    that its files name. Raises InputError."""
     case = listed.cases[0]
-    releases, targets = _releases(case, values), _targets(case, values)
+    releases = _releases(case, values)
+    targets = _targets(case, values) or tuple(dict.fromkeys(each for entry in listed.entries for each in entry.cases))
     axes = [SweepAxis(case.compiler.name, releases), SweepAxis(TARGET, targets)]
     space = listed.space([axis for axis in axes if len(axis.values) > 1])
     if len(releases) == 1:
         space = replace(space, bases=tuple(each.with_release(releases[0]) for each in space.bases))
-    return DescribedSweep(space, ("triage", "check"), listed.words)
+    fixed = {name: values[name] for name in ("python", "timeout", "memory") if values.get(name)}
+    if len(releases) == 1 and _texts(values, case.compiler):
+        fixed[case.compiler.name] = releases[0]
+    target = () if TARGET in space.grid.positions else ("--target", targets[0])
+    check = tuple(shlex.split(repeating("check", "", fixed)))[3:]
+    return DescribedSweep(space, ("triage", "check", *check), tuple((*words, *target) for words in listed.words))
 
 
 def stated_options(values: dict[str, Any]) -> list[str]:
