@@ -137,6 +137,13 @@ def test_a_small_grid_that_was_compiled_whole_has_rules_as_well() -> None:
     ]
 
 
+def test_where_nothing_is_legal_the_rule_is_everywhere() -> None:
+    grid = Grid([SweepAxis("A", (1, 2, 3))])
+    seen = {cell: observe(grid, cell, lambda values: "A" if values["A"] > 1 else "B") for cell in range(grid.size)}
+    (rule,) = RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)
+    assert (rule.text, rule.python, rule.failure, rule.support) == ("illegal everywhere", "True", None, 3)
+
+
 def test_failures_at_random_make_no_rule() -> None:
     """What fits by chance is no rule: writing it down takes more than a list."""
     failing = set(random.Random(1).sample(range(GRID.size), GRID.size // 10))

@@ -64,6 +64,8 @@ class RuleLearner:
     def rules(self, failing: int, legal: int) -> list[Conjunction]:
         """Conjunctions that cover ``failing`` and (almost) none of ``legal``, both sets of the sample, those that save
         most first. What is in neither counts for nothing: it fails otherwise."""
+        if failing and not legal:
+            return [Conjunction((), 0.0, failing, 0)]
         rules: list[Conjunction] = []
         left = failing
         while left and len(rules) < _MOST_RULES:

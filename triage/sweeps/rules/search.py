@@ -112,12 +112,14 @@ class RuleSearch:
             conditions = self._ordered(draft.rule)
             shown.append(
                 SweepRule(
-                    text="illegal where " + " and ".join(condition.text for condition in conditions),
+                    text=" and ".join(["illegal where " + conditions[0].text, *(each.text for each in conditions[1:])])
+                    if conditions
+                    else "illegal everywhere",
                     failure=letters.get(draft.signature),
                     support=len(support),
                     exceptions=exceptions,
                     counter_examples_tried=tests.bit_count(),
-                    python=" and ".join(condition.python for condition in conditions),
+                    python=" and ".join(condition.python for condition in conditions) or "True",
                     explained_by=explain(draft.signature, support),
                     names=tuple(self._grid.axes[axis].name for condition in conditions for axis in condition.axes),
                     cells=draft.cells & self._grid.allowed,
