@@ -17,8 +17,8 @@ from triage.sweeps.active.design import Design
 from triage.sweeps.active.draw import draw
 from triage.sweeps.active.formula import Library
 from triage.sweeps.active.hypotheses import Learner
-from triage.sweeps.active.measures import Boxes, measures
-from triage.sweeps.active.quantities import Quantity
+from triage.sweeps.active.measures import MeasureBoxes, measures
+from triage.sweeps.active.quantities import ResourceQuantity
 from triage.sweeps.grid import Grid, SweepAxis, cells_of, set_of
 
 GRID = Grid(
@@ -91,11 +91,11 @@ def test_a_formula_is_found_from_few_rows() -> None:
 
 def test_numbers_of_few_cells_tell_which_are_over_the_limit() -> None:
     """The formula differs by a flag, and another buffer is the largest where there are few stages."""
-    quantity = Quantity(GRID, Target("cuda", "90"), "shared memory")
+    quantity = ResourceQuantity(GRID, Target("cuda", "90"), "shared memory")
     for cell in random.Random(2).sample(range(GRID.size), 90):
         quantity.learn(cell, _shared(cell), None)
     assert quantity.refit()
-    boxes = Boxes(GRID)
+    boxes = MeasureBoxes(GRID)
     over = boxes.by_value(quantity.measures()[0]).get(True, 0)
     limits = {"cuda:80": 163 * 1024, "cuda:90": 227 * 1024}
     expected = set_of(cell for cell in range(GRID.size) if _shared(cell) > limits[GRID.values(cell)["target"]])
@@ -112,7 +112,7 @@ def test_the_shortest_rules_are_those_that_made_the_failures() -> None:
     positive = set_of(number for number, cell in enumerate(cells) if failing >> cell & 1)
     learner = Learner(sample.conditions(), positive, ((1 << len(cells)) - 1) & ~positive)
     (clause,) = learner.rules()
-    assert clause.cells(Boxes(GRID), GRID.whole) == failing
+    assert clause.cells(MeasureBoxes(GRID), GRID.whole) == failing
 
 
 def test_votes_are_counted_cell_by_cell() -> None:

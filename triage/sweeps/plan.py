@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 from triage.model.errors import InputError
-from triage.sweeps.active.strategy import PART, ActiveStrategy
+from triage.sweeps.active.strategy import ActiveStrategy, part_of
 from triage.sweeps.exhaustive import ExhaustiveStrategy
 from triage.sweeps.space import Space
 from triage.sweeps.strategy import Strategy
@@ -52,4 +51,4 @@ class SweepPlan:
         """Compiles at the most, without those that test the rules."""
         if self.is_exhaustive(space):
             return len(space.grid)
-        return self.budget if self.budget is not None else ceil(PART * len(space.grid))
+        return self.budget if self.budget is not None else part_of(space.grid)

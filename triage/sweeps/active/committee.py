@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from triage.sweeps.active.evidence import Evidence
+from triage.sweeps.active.evidence import FailureEvidence
 from triage.sweeps.active.hypotheses import Clause, Learner
-from triage.sweeps.active.measures import Boxes
+from triage.sweeps.active.measures import MeasureBoxes
 from triage.sweeps.grid import CellSet, Grid
 
 MEMBERS = 9
@@ -43,7 +43,7 @@ class Opinion:
 class Committee:
     """Members by failure, brought up to date as an opinion is asked for."""
 
-    def __init__(self, grid: Grid, evidence: Evidence, boxes: Boxes, rng: random.Random) -> None:
+    def __init__(self, grid: Grid, evidence: FailureEvidence, boxes: MeasureBoxes, rng: random.Random) -> None:
         self._grid, self._evidence, self._boxes, self._rng = grid, evidence, boxes, rng
         self._members: dict[str, list[tuple[Clause, ...] | None]] = {}
         self._checked = 0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from triage.sweeps.active.measures import Boxes, Measure, positions_of
+from triage.sweeps.active.measures import Measure, MeasureBoxes, positions_of
 from triage.sweeps.grid import Cell, CellSet, Grid
 
 
-class Comparison(Enum):
+class Comparing(Enum):
     """How a condition compares its measure with its value."""
 
     EQUAL = "="
@@ -25,14 +25,14 @@ class Condition:
     """One test of a cell. ``bits``: what it costs to state it."""
 
     measure: Measure
-    comparison: Comparison
+    comparison: Comparing
     value: Any
     bits: float
 
     def __str__(self) -> str:
         return f"{self.measure.name} {self.comparison.value} {self.value}"
 
-    def cells(self, boxes: Boxes) -> CellSet:
+    def cells(self, boxes: MeasureBoxes) -> CellSet:
         """All cells, allowed or not, that pass."""
         cells = 0
         for value, box in boxes.by_value(self.measure).items():
@@ -46,13 +46,13 @@ class Condition:
 
     def _passes(self, value: Any) -> bool:
         match self.comparison:
-            case Comparison.EQUAL:
+            case Comparing.EQUAL:
                 return bool(value == self.value)
-            case Comparison.DIFFERENT:
+            case Comparing.DIFFERENT:
                 return bool(value != self.value)
-            case Comparison.AT_MOST:
+            case Comparing.AT_MOST:
                 return bool(value <= self.value)
-            case Comparison.ABOVE:
+            case Comparing.ABOVE:
                 return bool(value > self.value)
 
 
@@ -63,13 +63,13 @@ class Sample:
     def __init__(self, grid: Grid, measures: Iterable[Measure]) -> None:
         self._grid = grid
         self.cells: list[Cell] = []
-        self._rows: list[_Row] = []
+        self._rows: list[_MeasureRow] = []
         for measure in measures:
             self.add_measure(measure)
 
     def add_measure(self, measure: Measure) -> None:
         """Take a measure into account from now on."""
-        row = _Row(measure, _values(self._grid, measure))
+        row = _MeasureRow(measure, _values(self._grid, measure))
         for number, cell in enumerate(self.cells):
             row.add(number, self._grid.at(cell))
         self._rows.append(row)
@@ -93,25 +93,25 @@ class Sample:
             below = 0
             for condition in row.conditions:
                 match condition.comparison:
-                    case Comparison.EQUAL:
+                    case Comparing.EQUAL:
                         yield condition, row.members.get(condition.value, 0)
-                    case Comparison.DIFFERENT:
+                    case Comparing.DIFFERENT:
                         yield condition, whole & ~row.members.get(condition.value, 0)
-                    case Comparison.AT_MOST:
+                    case Comparing.AT_MOST:
                         below |= row.members.get(condition.value, 0)
                         yield condition, below
-                    case Comparison.ABOVE:
+                    case Comparing.ABOVE:
                         yield condition, whole & ~below
 
 
-class _Row:
+class _MeasureRow:
     """A measure, its conditions in the order of its values, and the compiled cells by value."""
 
     def __init__(self, measure: Measure, values: Sequence[Any]) -> None:
         self.measure = measure
         self.members: dict[Hashable, int] = {}
         self.conditions: list[Condition] = []
-        kinds = (Comparison.AT_MOST, Comparison.ABOVE) if measure.ordered else (Comparison.EQUAL, Comparison.DIFFERENT)
+        kinds = (Comparing.AT_MOST, Comparing.ABOVE) if measure.ordered else (Comparing.EQUAL, Comparing.DIFFERENT)
         # The last threshold divides nothing, and of two values the one differs where the other is equal.
         values = values[:-1] if measure.ordered else values
         bits = measure.bits + _log2(2 * len(values))

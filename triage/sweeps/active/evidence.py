@@ -17,7 +17,7 @@ from triage.sweeps.observation import CellObservation
 _ORDER = {stage.value: number for number, stage in enumerate(Stage)}
 
 
-class Evidence:
+class FailureEvidence:
     """Compiled cells with an answer, numbered as they came. What could not be told is none of it."""
 
     def __init__(self, grid: Grid, measures: Sequence[Measure]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from triage.sweeps.active.conditions import Condition
-from triage.sweeps.active.measures import Boxes
+from triage.sweeps.active.measures import MeasureBoxes
 from triage.sweeps.grid import CellSet
 
 _VIEW = 0.5
@@ -38,7 +38,7 @@ class Clause:
         """Whether the cell at these positions is one in which it holds."""
         return all(condition.holds(at) for condition in self.conditions)
 
-    def cells(self, boxes: Boxes, whole: CellSet) -> CellSet:
+    def cells(self, boxes: MeasureBoxes, whole: CellSet) -> CellSet:
         """All cells in which it holds."""
         for condition in self.conditions:
             whole &= condition.cells(boxes)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from triage.sweeps.active.evidence import Evidence
+from triage.sweeps.active.evidence import FailureEvidence
 from triage.sweeps.grid import Grid
 
 LEAST_PAIRS = 4
 """Pairs without a difference before an axis is called inert."""
 
 
-def inert_axes(grid: Grid, evidence: Evidence, axes: Iterable[int]) -> dict[str, int]:
+def inert_axes(grid: Grid, evidence: FailureEvidence, axes: Iterable[int]) -> dict[str, int]:
     """Of these axes, those that never changed what a cell shows, by name: with how many pairs of compiled cells differ
     in nothing else."""
     shown = dict.fromkeys(evidence.sample.cells, "")

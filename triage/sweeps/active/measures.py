@@ -31,7 +31,7 @@ class Measure:
         return self.value(tuple(positions[axis] for axis in self.axes))
 
 
-class Boxes:
+class MeasureBoxes:
     """The cells of each value of a measure, as they are asked for."""
 
     def __init__(self, grid: Grid) -> None:

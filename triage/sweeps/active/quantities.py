@@ -13,7 +13,7 @@ from math import log
 from triage.model.target import Target
 from triage.sweeps.active.columns import columns, target_of
 from triage.sweeps.active.formula import Library
-from triage.sweeps.active.measures import Boxes, Measure
+from triage.sweeps.active.measures import Measure, MeasureBoxes
 from triage.sweeps.active.pieces import Fitter, Piece, Sized
 from triage.sweeps.grid import Cell, CellSet, Grid
 from triage.sweeps.observation import CellObservation
@@ -47,7 +47,7 @@ def limit_of(target: Target, resource: str) -> int | None:
     return numbers.get(resource) or None
 
 
-class Quantity:
+class ResourceQuantity:
     """One resource: what is known of it, and a formula in pieces."""
 
     def __init__(self, grid: Grid, base: Target, resource: str) -> None:
@@ -111,7 +111,7 @@ class Quantity:
             found.append(Measure(size, axes, lambda at: float(f"{share(at):.2g}"), True, 0.0))
         return found
 
-    def doubtful(self, boxes: Boxes, unseen: CellSet) -> Iterator[CellSet]:
+    def doubtful(self, boxes: MeasureBoxes, unseen: CellSet) -> Iterator[CellSet]:
         """Sets of cells that may be on either side of the limit for all that is known, nearest first; and those with
         the largest numbers, where a formula has been refuted least."""
         if self.formula is None or self.formula.is_exact:

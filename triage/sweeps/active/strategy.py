@@ -13,18 +13,17 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
-from math import ceil
 
 from triage.model.target import Target
 from triage.sweeps.active.calibration import Calibration
 from triage.sweeps.active.committee import Committee, Opinion
 from triage.sweeps.active.design import Design
 from triage.sweeps.active.draw import draw
-from triage.sweeps.active.evidence import Evidence
+from triage.sweeps.active.evidence import FailureEvidence
 from triage.sweeps.active.inert import inert_axes
-from triage.sweeps.active.measures import Boxes, measures
+from triage.sweeps.active.measures import MeasureBoxes, measures
 from triage.sweeps.active.neighbourhood import experiments, unusual
-from triage.sweeps.active.quantities import Quantity, used
+from triage.sweeps.active.quantities import ResourceQuantity, used
 from triage.sweeps.grid import Cell, CellSet, Grid
 from triage.sweeps.observation import CellObservation, Predicted, PredictedCells
 
@@ -38,6 +37,13 @@ ACCEPTED = 0.05
 """Bound of the error below which a sweep may end before its budget."""
 PART = 0.15
 """Part of the grid that is compiled at most where no budget is stated."""
+
+
+def part_of(grid: Grid) -> int:
+    """That many cells of a grid, and one at least."""
+    return max(1, int(PART * len(grid)))
+
+
 _DESIGN = 1 / 3
 """Part of the budget that the covering design may use."""
 
@@ -48,11 +54,11 @@ class ActiveStrategy:
 
     def __init__(self, grid: Grid, target: Target, budget: int | None = None, seed: int = 0) -> None:
         self._grid, self._target, self._rng = grid, target, random.Random(seed)
-        self._budget = min(ceil(PART * len(grid)) if budget is None else budget, len(grid))
-        self._evidence = Evidence(grid, measures(grid))
-        self._boxes = Boxes(grid)
+        self._budget = min(part_of(grid) if budget is None else budget, len(grid))
+        self._evidence = FailureEvidence(grid, measures(grid))
+        self._boxes = MeasureBoxes(grid)
         self._committee = Committee(grid, self._evidence, self._boxes, self._rng)
-        self._quantities: dict[str, Quantity] = {}
+        self._quantities: dict[str, ResourceQuantity] = {}
         self._opinion: Opinion | None = None
         self._design, self._tested = Design(grid, self._rng), Design(grid, self._rng)
         self._designing = True
@@ -98,7 +104,7 @@ class ActiveStrategy:
         self._evidence.learn(cell, observation)
         for resource, number in used(observation):
             if resource not in self._quantities:
-                self._quantities[resource] = Quantity(self._grid, self._target, resource)
+                self._quantities[resource] = ResourceQuantity(self._grid, self._target, resource)
             stated = observation.limit if observation.resource == resource else None
             self._quantities[resource].learn(cell, number, stated)
         self._opinion = None
@@ -238,7 +244,7 @@ class ActiveStrategy:
             self._opinion = self._committee.opinion()
         return self._opinion
 
-    def _replace(self, quantity: Quantity) -> None:
+    def _replace(self, quantity: ResourceQuantity) -> None:
         """Take the new formulas of a resource into account."""
         self._evidence.sample.drop_measures(quantity.names)
         for measure in quantity.measures():

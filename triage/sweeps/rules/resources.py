@@ -8,7 +8,7 @@ from dataclasses import replace
 from triage.model.target import Target
 from triage.sweeps.active.columns import target_of
 from triage.sweeps.active.formula import EXACT, Formula, Term
-from triage.sweeps.active.quantities import Quantity, limit_of, used
+from triage.sweeps.active.quantities import ResourceQuantity, limit_of, used
 from triage.sweeps.grid import Cell, Grid
 from triage.sweeps.observation import CellObservation
 from triage.sweeps.rules.conditions import RuleCondition
@@ -20,7 +20,7 @@ def over_limits(grid: Grid, base: Target, observations: Mapping[Cell, CellObserv
     over the limit of the target. ``base``: the target where that is no axis."""
     short = {seen.resource for seen in observations.values() if seen.resource is not None}
     for resource in sorted(short):
-        quantity = Quantity(grid, base, resource)
+        quantity = ResourceQuantity(grid, base, resource)
         limits: dict[int, int] = {}
         axis, targets = target_of(grid, base)
         for cell, seen in sorted(observations.items()):
