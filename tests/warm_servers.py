@@ -13,6 +13,7 @@ import functools
 import os
 import selectors
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,8 @@ class KeptTree(ServerTree):
 
 
 def _tree(selector: selectors.BaseSelector, listener: Listener, spare: Callable[[], list[Toolchain]]) -> ServerTree:
-    if "TRIAGE_TEST_MARK" in os.environ:
+    # Servers die with the thread that started them (prctl(2), PR_SET_PDEATHSIG): those of a pool's are not kept.
+    if "TRIAGE_TEST_MARK" in os.environ or threading.current_thread() is not threading.main_thread():
         return ServerTree(selector, listener, spare)
     environment = tuple(sorted(item for item in os.environ.items() if item[0] not in _DECIDES_NOTHING))
     kept = _kept.pop(environment, None)

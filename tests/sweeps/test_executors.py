@@ -89,7 +89,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 def test_any_executor(executor: Executor) -> None:
     sweep = triage.sweep(str(OK), AXES, executor)
-    assert states(sweep) == ["compiled", "compiled", "failed", "failed"]
+    assert states(sweep) == ["compiled", "compiled", "failed", "failed"], sweep.observations
     assert [failure.kind for failure in sweep.failures] == ["frontend-error"]
     assert sweep.failures[0].matches[0]["id"] == "block-shape-not-power-of-two"
 
