@@ -175,6 +175,17 @@ def test_what_could_not_be_told_counts_for_nothing() -> None:
     assert (rule.text, rule.exceptions, rule.counter_examples_tried) == ("illegal where BM ≥ 8", 0, 0)
 
 
+def test_time_outs_and_memory_limits_make_no_rule() -> None:
+    grid = Grid([SweepAxis("BM", tuple(range(16))), SweepAxis("BN", tuple(range(16)))])
+    for kind in ("timeout", "out-of-memory"):
+        slow = CellObservation(CellState.FAILED, kind, kind=kind)
+        seen = {
+            cell: slow if grid.values(cell)["BM"] >= 8 else CellObservation(CellState.COMPILED)
+            for cell in range(grid.size)
+        }
+        assert RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS) == []
+
+
 # --- as a program -----------------------------------------------------------------------------------------------------
 
 

@@ -131,3 +131,11 @@ def test_bad_input_is_one_line_and_nothing_is_compiled(sweep: Triage, arguments:
     assert (done.code, done.out) == (2, "")
     assert problem in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_ledger_that_is_a_link_is_not_followed(sweep: Triage, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "map").mkdir()
+    (tmp_path / "map" / "ledger.sqlite").symlink_to(elsewhere)
+    run = sweep(OK, *AXES, "-o", str(tmp_path / "map"))
+    assert (run.code, "is a link" in run.err, elsewhere.exists()) == (2, True, False), run.err

@@ -67,6 +67,8 @@ class Ledger:
     def __init__(self, path: Path | None = None) -> None:
         self._name = str(path or "the ledger")
         self._keys: dict[str, str] = {}
+        if path is not None and path.is_symlink():
+            raise InputError(f"{path}: is a link, and results are written only into the folder itself; remove it")
         with self._faults():
             self._connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode = WAL")

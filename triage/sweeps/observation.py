@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any
 
+from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented, Name
 from triage.model.outcome import Resources
 from triage.sweeps.grid import CellSet
@@ -26,7 +27,7 @@ class CellState(str, Enum):
 class CellObservation(Documented):
     """What one compile showed. ``state`` is one of the first three. A failure has a ``signature``; one that is out of
     a resource also says which, what it ``required`` and the ``limit`` (bytes, columns, registers, threads).
-    ``reason``: why it could not be told. ``suspect``: it compiled, and what came out is wrong."""
+    ``reason``: why it could not be told. What compiled and is suspect failed, as everywhere."""
 
     state: CellState
     signature: str | None = None
@@ -40,6 +41,11 @@ class CellObservation(Documented):
     resources: Resources | None = None
     reason: str | None = None
     duration_s: Annotated[float | None, Doc(digits=3)] = None
+
+    @property
+    def is_of_limits(self) -> bool:
+        """Whether it failed for want of time or memory: that is about the machine and its limits as well."""
+        return self.kind in (Kind.TIMEOUT.value, Kind.OUT_OF_MEMORY.value)
 
     @property
     def is_legal(self) -> bool | None:

@@ -129,5 +129,5 @@ def _log2(count: int) -> float:
 
 
 def _values(grid: Grid, measure: Measure) -> list[Any]:
-    found: set[Any] = {measure.value(at) for at in positions_of(grid, measure.axes)}
-    return sorted(found)
+    values: set[Any] = {measure.value(at) for at in positions_of(grid, measure.axes)}
+    return sorted(values)

@@ -19,7 +19,7 @@ def inert_axes(grid: Grid, evidence: FailureEvidence, axes: Iterable[int]) -> di
         for number, cell in enumerate(evidence.sample.cells):
             if members >> number & 1:
                 shown[cell] = signature
-    found: dict[str, int] = {}
+    pairs_by_axis: dict[str, int] = {}
     for axis in axes:
         lines: dict[tuple[int, ...], list[str]] = {}
         for cell, signature in shown.items():
@@ -27,5 +27,5 @@ def inert_axes(grid: Grid, evidence: FailureEvidence, axes: Iterable[int]) -> di
             lines.setdefault((*at[:axis], *at[axis + 1 :]), []).append(signature)
         pairs = sum(len(line) - 1 for line in lines.values())
         if pairs >= LEAST_PAIRS and all(len(set(line)) == 1 for line in lines.values()):
-            found[grid.axes[axis].name] = pairs
-    return found
+            pairs_by_axis[grid.axes[axis].name] = pairs
+    return pairs_by_axis

@@ -69,13 +69,13 @@ def by_value(grid: Grid, measure: Measure) -> dict[Hashable, CellSet]:
 def measures(grid: Grid) -> list[Measure]:
     """Every measure that needs no observation, the simplest first. The cost of naming one is the logarithm of how many
     there are of its kind and simpler, so that a product is chosen where it says more than two plain conditions."""
-    found: list[Measure] = []
+    every: list[Measure] = []
     numeric = columns(grid)
     for kind in (_plain(grid, numeric), _pairs(grid, numeric), _triples(numeric)):
         fresh = list(kind)
-        bits = log2(max(2, len(found) + len(fresh)))
-        found += [Measure(name, axes, value, ordered, bits) for name, axes, value, ordered in fresh]
-    return found
+        bits = log2(max(2, len(every) + len(fresh)))
+        every += [Measure(name, axes, value, ordered, bits) for name, axes, value, ordered in fresh]
+    return every
 
 
 _Drawn = tuple[str, tuple[int, ...], Callable[[tuple[int, ...]], Hashable], bool]

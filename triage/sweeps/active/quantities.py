@@ -106,10 +106,10 @@ class ResourceQuantity:
             return share(at) > 1 + 1e-9
 
         over_limit, size = self.names
-        found = [Measure(over_limit, axes, over, False, 0.0)]
+        measures = [Measure(over_limit, axes, over, False, 0.0)]
         if not formula.is_exact:
-            found.append(Measure(size, axes, lambda at: float(f"{share(at):.2g}"), True, 0.0))
-        return found
+            measures.append(Measure(size, axes, lambda at: float(f"{share(at):.2g}"), True, 0.0))
+        return measures
 
     def doubtful(self, boxes: MeasureBoxes, unseen: CellSet) -> Iterator[CellSet]:
         """Sets of cells that may be on either side of the limit for all that is known, nearest first; and those with

@@ -41,13 +41,13 @@ def find_replacements(
             target,
             failing[number, target].seen.signature or "",
             failing[number, target].seen.headline or "",
-            found.changes if found is not None else None,
-            found.expected if found is not None else None,
+            neighbour.changes if neighbour is not None else None,
+            neighbour.expected if neighbour is not None else None,
         )
         for entry in listed.entries
         for target, number in entry.cases.items()
         if (number, target) in failing
-        for found in [chosen[number, target]]
+        for neighbour in [chosen[number, target]]
     ]
 
 

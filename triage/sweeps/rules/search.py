@@ -132,7 +132,10 @@ class RuleSearch:
         return sorted(rule.conditions, key=lambda each: each.axes)
 
     def _learnt(self) -> list[_Draft]:
-        decided = [cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD]
+        # A rule that holds on this machine alone would prune what compiles on others.
+        decided = [
+            cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD and not seen.is_of_limits
+        ]
         is_whole = not self._grid.allowed & ~set_of(self._known)
         learner = RuleLearner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         failing: dict[str, list[int]] = {}
