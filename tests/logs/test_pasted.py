@@ -341,3 +341,32 @@ def test_a_missing_attribute_as_people_retype_it(quoted: str) -> None:
 def test_the_end_of_a_report_of_the_front_end() -> None:
     diagnosis = diagnosed("   if (low >= 0):\n  ^\nAssertionError('initial value for `v` is of type <[512], int32>')\n")
     assert (diagnosis.kind, diagnosis.stage) == (Kind.FRONTEND_ERROR, "source")
+
+
+def test_python_s_import_system_is_not_where_it_crashed() -> None:
+    diagnosis = diagnosed(
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n"
+        '  File "<frozen importlib._bootstrap_external>", line 1320 in create_module\n'
+        '  File "/v/site-packages/triton/backends/nvidia/driver.py", line 71 in compile_module_from_src\n'
+    )
+    assert (diagnosis.file, diagnosis.line) == ("driver.py", 71)
+
+
+def test_an_assertion_while_a_module_is_deleted_follows_from_the_error() -> None:
+    diagnosis = diagnosed(
+        "k.py:9:8: error: failed to legalize operation 'tt.load' that was explicitly marked illegal\n"
+        "x-opt: /b/UseDefLists.h:198: ~IRObjectWithUseList(): Assertion "
+        '`use_empty() && "Cannot destroy a value that still has uses!"\' failed.\n'
+    )
+    assert diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+    assert diagnosis.source is not None and diagnosis.source.line == 9
+
+
+def test_a_front_end_s_report_of_which_the_kernel_was_left_out() -> None:
+    diagnosis = diagnosed('triton.compiler.errors.CompilationError: def scale(\n...\nTypeError("bad operand")\n')
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad operand")
+
+
+def test_a_quotation_over_several_lines() -> None:
+    diagnosis = diagnosed("it stops with `LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.x\nAborted (core dumped)`.\n")
+    assert diagnosis.kind is Kind.LLVM_FATAL

@@ -5,13 +5,13 @@ Python prints the innermost exception first; that one says what is wrong, the ou
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.cute_texts import is_wrapper
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
+from triage.logs.user_frames import with_text
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
@@ -53,10 +53,7 @@ def traced(finding: Finding, source: SourceLocation | None, before: Sequence[str
     ``before`` are the lines above it: the frames that are closest to the exception, each with its text below.
     """
     diagnosis = finding.diagnosis
-    if source is not None:
-        frame = f'  File "{source.file}", line {source.line}, in '
-        shown = next((text.strip() for above, text in pairwise(before) if above.startswith(frame)), None)
-        source = replace(source, text=shown)
+    source = with_text(source, before) if source is not None else None
     if diagnosis.kind not in (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR) or finding.specificity is Specificity.TAIL:
         return finding
     return replace(

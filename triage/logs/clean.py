@@ -83,7 +83,8 @@ _TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
 # A fence with the first line of the code behind it, where its language stands.
 _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
-_PYTEST_FAILURE = regex(r"E {3,64}(?=\S)")
+# A report that was pasted with an indentation keeps it.
+_PYTEST_FAILURE = regex(r" {0,8}E {3,64}(?=\S)")
 
 
 def strip_control(line: str) -> str:
@@ -153,7 +154,7 @@ class Cleaner:
 
     def _without_marker(self, line: str) -> str:
         """Remove pytest's ``E   `` with the indentation of the block's first line; more indentation is the text's."""
-        match = _PYTEST_FAILURE.match(line) if line.startswith("E") else None
+        match = _PYTEST_FAILURE.match(line) if "E   " in line else None
         self.stripped_marker = match is not None or line.rstrip() == "E"
         if not self.stripped_marker:
             self._width = 0

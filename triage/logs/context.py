@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from triage.ir import passes
-from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME, OF_WORKER
+from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
 from triage.logs.evidence import LAUNCH
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
+from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.model.diagnosis import SourceLocation
 
 _STAGE = regex(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
@@ -29,19 +30,10 @@ _PASS_ARGUMENT = regex(
 _BLOCK = regex(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2})$")
 
 _TRACEBACK = "Traceback (most recent call last)"
-# Python's own frames, pytest's, IPython's and Colab's.
-_FRAME = regex(
-    r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
-    r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
-    r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
-)
 _OF_TRITON = regex(
     r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
     re.IGNORECASE,
 )
-_NUMBER = regex(r'", line (\d{1,7})|\.py:(\d{1,7})')
-# Python's own files, and code that has none.
-_NOBODYS = regex(r"^<|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)")
 # Calls that trace a kernel of CuTe DSL, as frames show them: parts of their lines, and the lines.
 _CUTE_CALLS = ("cute.compile(", ".launch(")
 _TRACES = regex(r"\bcute\.compile\(|\.launch\((?:grid=|$)")
@@ -84,7 +76,7 @@ ANCHORS = (
 @dataclass(frozen=True, slots=True)
 class Traceback:
     """What the frames of a traceback show. ``foreign``: none of them is Triton's or CuTe's; ``traces``: CuTe DSL was
-    tracing a kernel; ``source``: the innermost line that is neither of the DSL nor of Python, where it was."""
+    tracing a kernel; ``source``: the innermost line that is the user's."""
 
     foreign: bool
     traces: bool = False
@@ -115,6 +107,8 @@ class Context:
     _of_cute: bool = False
     _runs: bool = False
     _users: SourceLocation | None = None
+    # The same, outside of installed packages.
+    _own: SourceLocation | None = None
 
     def see(self, position: int, line: str) -> None:
         """Collect the facts of a line."""
@@ -140,8 +134,8 @@ class Context:
             "$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: ")) or line.endswith("got prompt")
         ) and _BOUNDARY.match(line):
             self.part_begins(position)
-        elif (".py" in line or 'File "' in line) and (frame := _FRAME.match(line)):
-            self._see_frame(line, frame)
+        elif (".py" in line or 'File "' in line) and (file := frame_file(line)):
+            self._see_frame(line, file)
 
     def part_begins(self, position: int) -> None:
         """Note that the line at ``position`` is of another test, request or command than those above."""
@@ -149,7 +143,8 @@ class Context:
         self._in_traceback = False
 
     def _begin_traceback(self, begins: bool) -> None:
-        self._in_traceback, self._of_triton, self._of_cute, self._runs, self._users = begins, False, False, False, None
+        self._in_traceback, self._of_triton, self._of_cute, self._runs = begins, False, False, False
+        self._users = self._own = None
 
     def _see_dump(self, line: str) -> None:
         header = _header(line)
@@ -160,14 +155,14 @@ class Context:
         if header.name and header.argument and len(self._arguments) < 1000:
             self._arguments[header.name] = header.argument
 
-    def _see_frame(self, line: str, frame: re.Match[str]) -> None:
+    def _see_frame(self, line: str, file: str) -> None:
         self._in_traceback = True
-        file = frame[frame.lastgroup or 0]
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
-        elif not _NOBODYS.search(file) and not OF_WORKER.search(file) and (number := _NUMBER.search(line)):
-            self._users = SourceLocation(file, int(number[1] or number[2]))
+        elif source := users_line(file, line):
+            self._users = source
+            self._own = self._own if is_installed(file) else source
         if match := _STAGE.search(line):
             self.stage = match.group(1)
         elif self.stage is None and (_FRONTEND.search(line) or _OF_FRONTEND.search(line)):
@@ -179,9 +174,15 @@ class Context:
         if self._in_traceback:
             foreign = not self._of_triton and not any(map(LAUNCH.search, before))
             traces = self._of_cute and not self._runs
-            traceback = Traceback(foreign, traces, self._users if traces else None)
+            traceback = Traceback(foreign, traces, self._users)
         self._begin_traceback(False)
         return traceback
+
+    @property
+    def open_source(self) -> SourceLocation | None:
+        """The user's innermost line in a traceback whose end was not seen: outside of packages, because the line that
+        launches the kernel may be missing."""
+        return (self._own or self._users) if self._in_traceback else None
 
     def pass_at(self, position: int) -> str | None:
         """The pass that ran when the failure at ``position`` was printed."""

@@ -31,7 +31,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
-        "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
+        "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel", "Triton compilation failed",
     ),
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
@@ -75,6 +75,7 @@ _OTHERS = regex(
     r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
     r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
     r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
+    r"|\bld-temp\.o\b|/lld\+0x"
     r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
     r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
@@ -88,8 +89,8 @@ _OTHER_SPACE = regex(
     r"|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
 )
 _LINKING = regex(r"collect2: error|linker command failed")
-#: torch's words for an error of the device, whoever's kernel it was.
-_OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL")
+#: torch's and ROCm's words for an error of the device, whoever's kernel it was.
+_OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memory access fault by GPU")
 #: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
 _FEW, _FEWEST = 8, 3
 #: Failures of programs that few but compilers for GPUs run.

@@ -26,6 +26,7 @@ from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.surroundings import emulations, setting_of
+from triage.logs.user_frames import with_open_source, with_source
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
@@ -169,6 +170,8 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     finding = replace(finding, foreign=is_foreign(finding, window, traceback.foreign if traceback else None))
     if traceback is not None and traceback.traces:
         finding = traced(finding, traceback.source, window.before)
+    if ends:
+        finding = with_source(finding, window, traceback.source if traceback is not None else None)
     if diagnosis.exception is not None:
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
@@ -217,7 +220,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
     whole = settled(joined, excerpts.evidence, len(excerpts.whole) or math.inf)
-    completed = [_completed(finding, context) for finding in whole]
+    completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     return Reading(completed, context, list(found.others), bool(excerpts.evidence), excerpts.ends)
 
 

@@ -69,7 +69,8 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation(Documented):
-    """A location in the user's kernel: 1-based line, 1-based column, and the line's text where it is known."""
+    """A location in the user's kernel, or of the line that launches it: 1-based line and column, and the line's text
+    where it is known."""
 
     file: str
     line: Annotated[int, Doc(schema={"minimum": 0})]

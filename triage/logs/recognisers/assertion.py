@@ -12,7 +12,7 @@ abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 v
 
 from dataclasses import dataclass
 
-from triage.logs import text
+from triage.logs import diagnostic_lines, text
 from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
@@ -34,6 +34,8 @@ _CHECK = regex(
 # The file and line, above an assertion that was wrapped before its function.
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:(?:\s|$)")
 _BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
+# The module is deleted after a pass gave up half-way: the error that it printed is the failure.
+_TEARDOWN = regex(r"Cannot destroy a value that still has uses|operation destroyed but still has uses")
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 
@@ -146,6 +148,11 @@ def _with_place(window: Window, line: str) -> str:
     return line
 
 
+def _is_error(line: str) -> bool:
+    diagnostic = diagnostic_lines.parse(line)
+    return diagnostic is not None and diagnostic.severity == "error"
+
+
 def _read(window: Window) -> Finding | None:
     line = _unwrapped(window).strip()
     assertion = parse(line)
@@ -160,7 +167,7 @@ def _read(window: Window) -> Finding | None:
         Kind.ASSERTION,
         f"Assertion failed{where}: {reason}",
         line,
-        Specificity.FATAL,
+        Specificity.TAIL if _TEARDOWN.search(line) and any(map(_is_error, window.before)) else Specificity.FATAL,
         locations=earlier.locations if earlier else (),
         # A verifier prints its error, and then an assertion fails because the verification did.
         notes=[earlier.text] if earlier else [],

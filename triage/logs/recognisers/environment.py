@@ -49,7 +49,8 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
 #: What the line itself says best, most often the last one of a traceback.
 _STATED = regex(
     r"Failed to find C(?:\+\+)? compiler"
-    r"|DLL load failed while importing libtriton"
+    r"|DLL load failed while importing (?:libtriton|cuda_utils|hip_utils|__triton_launcher)"
+    r"|Cannot find ptxas|Triton only supports? CUDA \d"
     rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
     r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
     r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton(?:_kernels)?\b"
@@ -60,6 +61,8 @@ _STATED = regex(
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
     r"|libcuda\.so\.1: cannot open shared object"
     r"|Could not create or locate cache dir"
+    # A vendor's compiler that is older than the GPU.
+    r"|Cannot find option named 'Ascend"
     r"|\[(?:Errno|WinError) \d{1,5}\].{0,200}"
     r"(?:[/\\]\.triton\b|triton_cache|torchinductor_|[/\\]triton[/\\][0-9a-f]{32})"
     r"|\bdf: \S{0,300}/\.triton/autotune: No such file"
@@ -77,6 +80,8 @@ _CALLED = regex(
     rf"Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
     r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
 )
+# What Triton for Windows prints before a CalledProcessError.
+_NOT_COMPILED = regex(r"Failed to compile\. cc_cmd: ?")
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
@@ -109,6 +114,9 @@ def _read(window: Window) -> Finding | None:
         code = f" with exit status {called['code']}" if called["code"] else ""
         headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
+    if _NOT_COMPILED.search(line):
+        headline = "The host compiler failed; what it printed says why"
+        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM)
     if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
         return finding(window, Kind.ENVIRONMENT, line, line, exception=exception)
     return None
@@ -133,6 +141,11 @@ RECOGNISER = Recogniser(
         ".triton/autotune: ",
         "resource busy",
         "libtriton",
+        "DLL load failed",
+        "Cannot find ptxas",
+        "Cannot find option named",
+        "Triton only support",
+        "Failed to compile. cc_cmd",
         "GLIBC",
         "CXXABI",
         "cannot import name",
@@ -177,6 +190,10 @@ RECOGNISER = Recogniser(
             "RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
             "FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
             "ImportError: DLL load failed while importing libtriton: a routine failed",
+            "ImportError: DLL load failed while importing cuda_utils: a routine failed",
+            "Failed to compile. cc_cmd: ['C:\\\\tcc.exe', 'C:\\\\Temp\\\\tmpab12cd34\\\\cuda_utils.c']",
+            "RuntimeError: Cannot find ptxas",
+            "RuntimeError: Triton only support CUDA 10.0 or higher, but got CUDA version: 12.8",
             "ImportError: /lib64/libm.so.6: version `GLIBC_2.29' not found (required by /x/triton/_C/libtriton.so)",
             "ImportError: cannot import name 'triton_key' from 'triton.compiler.compiler' (/x/compiler.py)",
             "ModuleNotFoundError: No module named 'triton.ops'",

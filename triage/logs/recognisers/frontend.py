@@ -12,6 +12,7 @@ Some releases print the cause as ``repr``: ``ValueError('…')``.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding
@@ -51,6 +52,8 @@ _STATED = regex(
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
 _QUALIFIED = regex(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
 _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
+#: Lines of the kernel that the front end shows, and the caret.
+_MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
 _MAX_CAUSE_LINES = 12
 
@@ -82,7 +85,7 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
     """The excerpt's last line, the cause's lines, and the number of lines consumed."""
     caret = next((index for index, line in enumerate(after) if is_caret(line)), None)
     # At most twelve lines precede the caret, and never more than the function has up to the error.
-    if caret is None or caret > 16:
+    if caret is None or caret > _MAX_EXCERPT:
         cause = []
         for line in list(after)[:_MAX_CAUSE_LINES] if not first_line else []:
             if _ends_block(line) or line.startswith((" ", "def ", "@")):
@@ -117,6 +120,12 @@ def _read(window: Window) -> Finding | None:
         reason = "\n".join(cause).strip()
     else:
         reason = (stated["text"] or "").strip()
+        if _DEF.match(reason):
+            # Whoever pasted it left the position and most of the kernel out.
+            causes = (index for index, text in enumerate(islice(window.after, _MAX_EXCERPT)) if _REPR.match(text))
+            if (last := next(causes, None)) is not None:
+                block = list(islice(window.after, last + 1))
+                reason = block[-1]
     reason = unrepr(reason)
     shown = reason.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
     return finding(

@@ -7,7 +7,13 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 # HIP's goes on with `Code: 1, Messsage: invalid argument` (sic).
-_TRITON = regex(r"Triton Error \[(?P<driver>\w{1,16})\]: {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})")
+# People retype it without brackets: `triton error cuda device kernel image is invalid`.
+_TRITON = regex(
+    r"[Tt]riton [Ee]rror:? \[?(?:(?P<driver>\w{1,16})\]|(?i:cuda|hip|xpu)):? {1,4}"
+    r"(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
+)
+    r"[Tt]riton [Ee]rror:? \[?(?:(?P<driver>\w{1,16})\]|(?i:cuda|hip|xpu)):? {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
+)
 # Intel's back end, which prints it before an exception without words.
 _INTEL = regex(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
 _RUNTIME = regex(
@@ -15,6 +21,8 @@ _RUNTIME = regex(
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"
 )
+# The ROCm runtime's, which ends the process.
+_FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
 #: Errors of loading the binary; all others are of launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
 
@@ -26,6 +34,9 @@ def error_text(line: str) -> str | None:
 
 
 def _read(window: Window) -> Finding | None:
+    if fault := _FAULT.search(window.line):
+        following = window.after[0].strip() if window.after and not window.line.rstrip().endswith(".") else ""
+        return finding(window, Kind.LAUNCH_ERROR, f"{fault.group()} {following}".strip(), stage="launch")
     error = error_text(window.line)
     if error is None:
         return None
@@ -35,11 +46,13 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("Triton Error [", "Error during Intel", "rror: "),
+    anchors=("riton Error", "riton error", "Error during Intel", "rror: ", "Memory access fault"),
     read=_read,
     examples={
         "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,
+        "Memory access fault by GPU node-1 on address 0x7f00. Reason: Page not present.": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
+        "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
     },
 )

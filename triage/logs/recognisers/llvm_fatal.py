@@ -19,8 +19,9 @@ def error_text(line: str) -> str | None:
     """The text after the anchor, if the line has one."""
     for anchor in _ANCHORS:
         before, separator, error = line.partition(anchor)
-        # After a quotation mark it is prose about such an error.
-        if separator and not before.endswith(("`", '"', "'", "(")):
+        # Between quotation marks it is prose about such an error; one that is not closed begins a quotation of a log.
+        closing = ")" if before.endswith("(") else before[-1:]
+        if separator and not (before.endswith(("`", '"', "'", "(")) and closing in error):
             return error.strip()
     return None
 

@@ -93,6 +93,8 @@ def _read(window: Window) -> Finding | None:
     diagnosis = ended_by(signal, line)
     frames = _frames(window.after) if line.startswith(_FATAL) else []
     frames = list(takewhile(lambda frame: not OF_WORKER.search(frame["file"]), frames))
+    # Python's own import system has no file.
+    frames = [frame for frame in frames if not frame["file"].startswith("<frozen ")]
     if frames and any(OF_PACKAGE.search(frame["file"]) for frame in frames):
         return _in_cute(window, diagnosis, frames)
     if frames:

@@ -1,0 +1,59 @@
+"""Where a failure without a location in the kernel happened: the user's line that compiled or launched it."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.logs import diagnose_text
+
+LIBRARY = "/venv/lib/python3.12/site-packages"
+LAUNCHED = f"""Traceback (most recent call last):
+  File "/home/u/train.py", line 40, in <module>
+    step(batch)
+  File "/home/u/ops/norm.py", line 12, in step
+    norm_kernel[(n,)](x, y)
+  File "{LIBRARY}/triton/runtime/jit.py", line 390, in <lambda>
+    return lambda *args, **kwargs: self.run(grid=grid, warmup=False, *args, **kwargs)
+  File "{LIBRARY}/triton/backends/nvidia/driver.py", line 529, in __call__
+    self.launch(*args)
+RuntimeError: Triton Error [CUDA]: invalid argument
+"""
+NO_LAUNCH = f"""Traceback (most recent call last):
+  File "/home/u/train.py", line 40, in <module>
+    step(batch)
+  File "{LIBRARY}/torch/nn/modules/module.py", line 1751, in _wrapped_call_impl
+    return self._call_impl(*args, **kwargs)
+  File "{LIBRARY}/peft/tuners/lora.py", line 77, in forward
+    self.base
+"""
+PYTEST = """tests/test_norm.py:31: in test_norm
+    run(x)
+ops/norm.py:12: in run
+    norm_kernel[(n,)](x, y)
+E   RuntimeError: Triton Error [CUDA]: invalid argument
+
+ops/norm.py:13: RuntimeError
+tests/test_other.py:5: in test_other
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "line"),
+    [
+        (LAUNCHED, "/home/u/ops/norm.py", 12),
+        (f"RuntimeError: Triton Error [CUDA]: invalid argument\n\n{NO_LAUNCH}", "/home/u/train.py", 40),
+        (PYTEST, "ops/norm.py", 13),
+        (PYTEST.replace("\nE ", "\n  E ").replace("\nops", "\n  ops"), "ops/norm.py", 13),
+    ],
+    ids=["traceback", "cut-traceback", "pytest", "pytest-indented"],
+)
+def test_a_failure_is_located_at_the_user_s_line(text: str, file: str, line: int) -> None:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == (file, line)
+
+
+def test_a_location_in_the_kernel_is_kept() -> None:
+    text = LAUNCHED.replace("RuntimeError: Triton", "ops/norm.py:3:4: error: 'tt.dot' op bad\nRuntimeError: Pass")
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.line == 3

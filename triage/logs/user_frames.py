@@ -1,0 +1,87 @@
+"""Frames of tracebacks, as Python, pytest, IPython and Colab print them, and which of them are the user's.
+
+An exception without a location in the kernel is located at the user's line that compiled or launched it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from triage.logs.cute_texts import OF_WORKER
+from triage.logs.finding import Finding
+from triage.logs.patterns import regex
+from triage.logs.window import Window
+from triage.model.diagnosis import SourceLocation
+
+_FRAME = regex(
+    r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
+    r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?\w| ?$)"
+    r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
+    r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
+)
+_NUMBER = regex(r'", line (\d{1,7})|\.py:(\d{1,7})')
+# Python's own files, code that has none, and the libraries that launch kernels for others.
+_OF_LIBRARY = regex(
+    r"^<|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
+    r"|[\\/]triton[\\/](?:runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
+    r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax[\\/]_src[\\/]",
+    re.IGNORECASE,
+)
+# Below the lines of a failure pytest states where it was raised: `tests/test_k.py:12: ValueError`.
+_CLOSING = regex(r"(?P<file>[^\s:\"]{1,400}\.py):(?P<line>\d{1,7}): (?:\w{1,80}\.){0,12}(?P<exception>[A-Z]\w{1,80})\b")
+
+
+def frame_file(line: str) -> str | None:
+    """The file of a frame; None for any other line."""
+    frame = _FRAME.match(line)
+    return frame[frame.lastgroup or 0] if frame else None
+
+
+def users_line(file: str, line: str) -> SourceLocation | None:
+    """Where the frame is, if it is neither of Python nor of a library that compiles or launches kernels."""
+    number = _NUMBER.search(line)
+    if number is None or _OF_LIBRARY.search(file) or OF_WORKER.search(file):
+        return None
+    return SourceLocation(file, int(number[1] or number[2]))
+
+
+def is_installed(file: str) -> bool:
+    """True for a file of a package that was installed: a library's, or one that the user runs."""
+    return "site-packages" in file or "dist-packages" in file
+
+
+def _closing_line(stated: str, lines: Iterable[str]) -> SourceLocation | None:
+    """Where pytest says that the exception that a line states was raised, if that is the user's line."""
+    for line in lines:
+        if (closing := _CLOSING.match(line.strip())) and closing["exception"] in stated:
+            return users_line(closing["file"], closing.group())
+    return None
+
+
+def with_text(source: SourceLocation, before: Sequence[str]) -> SourceLocation:
+    """The location with the text of its line, if one of the frames above an exception shows it."""
+    frame = f'  File "{source.file}", line {source.line}, in '
+    shown = next((text.strip() for above, text in pairwise(before) if above.startswith(frame)), None)
+    return replace(source, text=shown)
+
+
+def with_source(finding: Finding, window: Window, source: SourceLocation | None) -> Finding:
+    """The finding for an exception; one without a location gets ``source``, the user's line in its traceback."""
+    diagnosis = finding.diagnosis
+    if diagnosis.source is not None or diagnosis.file is not None:
+        return finding
+    source = _closing_line(window.line, [window.line, *window.after]) or source
+    if source is None:
+        return finding
+    return replace(finding, diagnosis=replace(diagnosis, source=with_text(source, window.before)))
+
+
+def with_open_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
+    """The findings; the last one, if it has no location, gets the line in the traceback that the text breaks off in."""
+    if not findings or source is None:
+        return findings
+    *rest, last = findings
+    if last.diagnosis.source is not None or last.diagnosis.file is not None:
+        return findings
+    return [*rest, replace(last, diagnosis=replace(last.diagnosis, source=source))]
