@@ -12,8 +12,6 @@ _TRITON = regex(
     r"[Tt]riton [Ee]rror:? \[?(?:(?P<driver>\w{1,16})\]|(?i:cuda|hip|xpu)):? {1,4}"
     r"(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
 )
-    r"[Tt]riton [Ee]rror:? \[?(?:(?P<driver>\w{1,16})\]|(?i:cuda|hip|xpu)):? {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
-)
 # Intel's back end, which prints it before an exception without words.
 _INTEL = regex(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
 _RUNTIME = regex(
