@@ -46,7 +46,7 @@ def test_entries_at_any_depth_and_nothing_else_changes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[1, 2]", "no configurations in it"), ("{", "is no JSON"), ("[" * 100_000, "is no JSON")],
+    [("[1, 2]", "no configurations in it"), ("{", "is not JSON"), ("[" * 100_000, "is not JSON")],
 )
 def test_what_is_no_list(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -141,3 +141,30 @@ def test_bad_input(sweep: Callable[..., Run], tmp_path: Path, arguments: tuple[s
     (tmp_path / "table.json").write_text(json.dumps({"1": {"BLOCK_M": 16, "num_warps": 4}}))
     run = sweep(*(word.format(folder=tmp_path) for word in arguments))
     assert (run.code, message in run.err, len(run.err.splitlines())) == (2, True, 1), run.err
+
+
+TABLE = {"1": {"BLOCK": 64, "num_warps": 1}, "2": {"BLOCK": 96, "num_warps": 2}}
+
+
+def test_a_list_goes_on_and_is_merged_with_its_replacements(sweep: Callable[..., Run], tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    (tables / "sub").mkdir(parents=True)
+    (tables / "RTX.json").write_text(json.dumps(TABLE))
+    (tables / "sub" / "index.json").write_text('{"version": "1.0"}')
+    (tables / "good.json").write_text(json.dumps({"1": TABLE["1"]}))
+    parts = [tmp_path / "part-1", tmp_path / "part-2"]
+    for number, part in enumerate(parts, start=1):
+        run = sweep(str(tables), "--kernel", OK, "--shard", f"{number}/2", "-o", str(part))
+        assert run.code in (0, 1), run.err
+    (tables / "RTX.json").write_text("{}")
+    merged = sweep("merge", *map(str, parts), "-o", str(tmp_path / "all"), "--write-fixed", str(tmp_path / "a"))
+    resumed = sweep("--resume", str(tmp_path / "all"), "--write-fixed", str(tmp_path / "b"), "--json")
+    assert (merged.code, resumed.code) == (1, 1), merged.err + resumed.err
+    (replaced,) = resumed.document["replacements"]
+    assert "RTX.json" in (tmp_path / "all" / "map.html").read_text(), "the page has what the document has"
+    for fixed in (tmp_path / "a", tmp_path / "b"):
+        assert sorted(str(path.relative_to(fixed)) for path in fixed.rglob("*.json")) == [
+            "RTX.json", "good.json", "sub/index.json",
+        ]  # fmt: skip
+        assert json.loads((fixed / "RTX.json").read_text())["2"] == {**TABLE["2"], **replaced["changes"]}
+        assert (fixed / "sub" / "index.json").read_text() == '{"version": "1.0"}'

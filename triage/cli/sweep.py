@@ -33,11 +33,13 @@ from triage.sweeps.commands import SweepCommands
 from triage.sweeps.dask_address import DaskAddress
 from triage.sweeps.dask_engine import dask_executor
 from triage.sweeps.map import SweepMap
+from triage.sweeps.merging import merge
 from triage.sweeps.observation import CellState
 from triage.sweeps.plan import SweepPlan
 from triage.sweeps.shards import Shard
 from triage.sweeps.space import CONFIGURATION, ListSpace, Space
-from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
+from triage.sweeps.stored import StoredSweep, keep_replacements
+from triage.sweeps.sweep import SweepOptions, run
 
 if TYPE_CHECKING:
     from triage.publish.ci.record import CiRecord
@@ -97,43 +99,43 @@ def command(
     """
     end = _SweepEnd(folder or resume, fail_on, record, **{name: values.pop(name) for name in _FORMS})
     end.check()
+    ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on, "kernel": kernel}
+    ends["dask"] = dask
     if names[:1] == ("merge",):
-        return _merged(names, folder, end)
+        stated = stated_options(values, {**ends, "fail_on": None, "resume": resume})
+        return _merged(names, folder, write_fixed, stated, end)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
-    if resume is not None and (stated := stated_options(values)):
+    if resume is not None and (stated := stated_options(values, {"kernel": kernel})):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out {stated[0]}")
     if resume is None and len(names) != 1:
         raise InputError("name one case, as in triage sweep kernel.py::matmul --set BLOCK_M=32,64,128")
-    kept = resume or folder
     part = Shard.parse(shard) if shard else None
     cluster = DaskAddress.parse(dask) if dask else None
     plan = SweepPlan(budget, exhaustive)
     plan.check()
-    listed: TunedList | None = None
-    if resume is None and sweep_list.is_list(names[0]):
-        listed = sweep_list.read(names[0], kernel, stated_targets(values), values)
-        if write_fixed is not None:
-            sweep_list.check_writable(listed, write_fixed)
-    elif kernel is not None or write_fixed is not None:
-        raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
     with console.progress() as progress, scratch.folder("sweep") as sources:
+        listed: TunedList | None = None
         if resume is not None:
             stored = StoredSweep.read(resume, sources)
-            space, part = stored.space, part or stored.shard
+            space, part, listed = stored.space, part or stored.shard, stored.listed
             plan = plan if plan != SweepPlan() else stored.plan
             values["python"] = values["python"] or stored.python
-            commands = SweepCommands(stored.check, ("triage", "sweep", "--resume", str(resume)), stored.members)
+            commands = stored.commands(("triage", "sweep", "--resume", str(resume)))
         else:
+            if sweep_list.is_list(names[0]):
+                listed = sweep_list.read(names[0], kernel, stated_targets(values), values)
+            elif kernel is not None or write_fixed is not None:
+                raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
             sweep_of = described(names[0], values, progress) if listed is None else tuned(listed, values)
             space = sweep_of.space
-            ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on, "kernel": kernel}
-            ends["dask"] = dask
             commands = SweepCommands(sweep_of.check, repeated(names[0], values, ends, folder), sweep_of.members)
-        if kept is not None:
-            usable_folder("-o", kept)
+        if write_fixed is not None:
+            sweep_list.check_writable(listed, write_fixed)
+        if end.folder is not None:
+            usable_folder("-o", end.folder)
         options = SweepOptions(
-            folder=kept,
+            folder=end.folder,
             python=values["python"],
             limits=limits(values),
             jobs=values["jobs"],
@@ -142,30 +144,49 @@ def command(
             plan=plan,
             knowledge=values["kb"],
             commands=commands,
+            listed=listed,
         )
         with dask_executor(cluster, progress) if cluster else nullcontext() as executor:
             sweep = run(space, replace(options, executor=executor), progress)
-        if listed is not None and isinstance(space, ListSpace):
+        if listed is not None and isinstance(space, ListSpace) and not sweep.interrupted:
             sweep = sweep_list.replace_failing(listed, space, sweep, values, progress)
-    code = end.reached(sweep, space, commands)
-    if listed is not None and end.is_for_people:
-        render_replacements.show(console.output(), listed.unused, sweep.replacements)
-    if listed is not None and write_fixed is not None:
-        sweep_list.write(listed, sweep.replacements, write_fixed)
-    return code
+            if end.folder is not None:
+                keep_replacements(end.folder, sweep.replacements)
+    return _finished(sweep, space, commands, listed, write_fixed, end)
 
 
-def _merged(names: tuple[str, ...], folder: Path | None, end: _SweepEnd) -> int:
+def _merged(
+    names: tuple[str, ...], folder: Path | None, write_fixed: Path | None, stated: list[str], end: _SweepEnd
+) -> int:
     """``triage sweep merge``."""
     if len(names) < 2 or folder is None:
         raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
+    if stated:
+        raise InputError(f"triage sweep merge: compiles nothing; leave out {stated[0]}")
     usable_folder("-o", folder)
-    folders = [Path(name) for name in names[1:]]
-    with scratch.folder("sweep") as sources:
-        first = StoredSweep.read(folders[0], sources / "first")
-        merged = merge(folders, folder, sources / "merged")
-        again = ("triage", "sweep", *names, "-o", str(folder))
-        return end.reached(merged, first.space, SweepCommands(first.check, again, first.members))
+    with scratch.folder("sweep") as copies:
+        sweep, stored = merge([Path(name) for name in names[1:]], folder, copies)
+        if write_fixed is not None:
+            sweep_list.check_writable(stored.listed, write_fixed)
+        commands = stored.commands(("triage", "sweep", *names, "-o", str(folder)))
+        return _finished(sweep, stored.space, commands, stored.listed, write_fixed, end)
+
+
+def _finished(
+    sweep: SweepMap,
+    space: Space,
+    commands: SweepCommands,
+    listed: TunedList | None,
+    write_fixed: Path | None,
+    end: _SweepEnd,
+) -> int:
+    """The exit code of a map; of a list, its replacements are printed and written."""
+    code = end.reached(sweep, space, commands)
+    if listed is not None and end.is_for_people:
+        render_replacements.show(console.output(), listed.unused, sweep.replacements)
+    if listed is not None and write_fixed is not None and not sweep.interrupted:
+        sweep_list.write(listed, sweep.replacements, write_fixed)
+    return code
 
 
 _FORMS = ("as_json", "as_csv", "as_markdown", "parquet")

@@ -15,6 +15,7 @@ from triage.files import read_file, usable_folder
 from triage.model.errors import InputError
 from triage.model.progress import Progress
 from triage.model.target import Target
+from triage.model.words import count
 from triage.pipeline import Session
 from triage.sweeps.lists.cases import ListedKernel, TunedList, read_list
 from triage.sweeps.lists.replacements import find_replacements, write_fixed
@@ -46,14 +47,20 @@ def read(text: str, kernel: str | None, targets: Sequence[Target], values: dict[
 def replace_failing(
     listed: TunedList, space: ListSpace, sweep: SweepMap, values: dict[str, Any], progress: Progress
 ) -> SweepMap:
-    """The map with replacements for the entries that fail."""
+    """The map with replacements for the entries that fail; without them after an interrupt."""
     options = pipeline_options({**values, "triton": None, "cute": None, "python": values.get("python")})
-    with Session(options, progress) as session:
-        return replace(sweep, replacements=tuple(find_replacements(listed, space, sweep.observations, session)))
+    try:
+        with Session(options, progress) as session:
+            return replace(sweep, replacements=tuple(find_replacements(listed, space, sweep.observations, session)))
+    except KeyboardInterrupt:
+        return replace(sweep, interrupted=True)
 
 
-def check_writable(listed: TunedList, folder: Path) -> None:
-    """Make the folder of ``--write-fixed``. Raises InputError where that cannot be, or is the list itself."""
+def check_writable(listed: TunedList | None, folder: Path) -> None:
+    """Make the folder of ``--write-fixed``. Raises InputError where that cannot be, or is the list itself, and where
+    there is no list."""
+    if listed is None:
+        raise InputError("--write-fixed is for a list: a folder of JSON files, or one of them")
     if folder.resolve() == (listed.path if listed.path.is_dir() else listed.path.parent).resolve():
         raise InputError(f"--write-fixed {folder}: that is the list itself; name another folder")
     usable_folder("--write-fixed", folder)
@@ -63,4 +70,5 @@ def write(listed: TunedList, replacements: Sequence[Replacement], folder: Path) 
     """Write the list again, and say so."""
     targets = sorted({target for entry in listed.entries for target in entry.cases})
     changed = write_fixed(listed, replacements, folder, targets)
-    note(f"{folder}: {len(listed.files) * len(targets)} files, {len(changed)} of them with replacements")
+    files = count(len(listed.files) * len(targets), "file")
+    note(f"{folder}: {files}, {len(changed)} of them with replacements")

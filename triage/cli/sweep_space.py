@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def _grid(text: str, case: Case, values: dict[str, Any]) -> DescribedSweep:
     if targets := _targets(case, values):
         axes.append(SweepAxis(TARGET, targets))
     own = set_axes(values["sets"], case)
-    if twice := {axis.name for axis in own} & {axis.name for axis in axes}:
+    if twice := {name for axis in own for name in (axis.name, *axis.tied)} & {axis.name for axis in axes}:
         raise InputError(f"--set {min(twice)}: also given as --{min(twice)}")
     space = case_space(case, [*axes, *own], values["wheres"])
     return DescribedSweep(space, _check_words(text, space, values))
@@ -135,9 +135,10 @@ def tuned(listed: TunedList, values: dict[str, Any]) -> DescribedSweep:
     return DescribedSweep(space, ("triage", "check", *check), tuple((*words, *target) for words in listed.words))
 
 
-def stated_options(values: dict[str, Any]) -> list[str]:
-    """The options of the command line that say what is swept, as they are written."""
-    stated = (name for name in _OF_CASE if values[name] not in (None, ()))
+def stated_options(values: dict[str, Any], others: Mapping[str, Any]) -> list[str]:
+    """The options of the command line that say what is swept, and those of ``others``, as they are written."""
+    every = {**{name: values[name] for name in _OF_CASE}, **others}
+    stated = (name for name, value in every.items() if value not in (None, (), False))
     return [f"--{(name.removesuffix('s') if name in _AXES else name).replace('_', '-')}" for name in stated]
 
 
@@ -222,7 +223,7 @@ def _texts(values: dict[str, Any], compiler: Compiler) -> tuple[str, ...]:
 
 def _check_words(text: str, space: Space, values: dict[str, Any]) -> tuple[str, ...]:
     """``triage check`` with the options that no axis gives."""
-    axes = space.grid.positions
+    axes = {name for axis in space.grid.axes for name in (axis.name, *axis.tied)}
 
     def fixed(option: str, value: Any) -> Any:
         if option in axes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -32,29 +33,33 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def set_axes(texts: Iterable[str], case: Case) -> list[SweepAxis]:
-    """The axes of ``--set NAME=VALUE,VALUE,…`` for a case. Raises InputError."""
-    axes: dict[str, SweepAxis] = {}
+    """The axes of ``--set NAME=VALUE,VALUE,…`` for a case; ``NAME,NAME=…`` ties names. Raises InputError."""
+    axes: list[SweepAxis] = []
     for text in texts:
-        name, equals, listed = text.partition("=")
-        name = name.strip()
-        if not equals or not name or not listed.strip():
+        before, equals, listed = text.partition("=")
+        names = _names(before, f"--set {text!r:.80}")
+        if not equals or not before.strip() or not listed.strip():
             raise InputError(f"--set {text!r}: write --set NAME=VALUE,VALUE, as in --set BLOCK_M=32,64,128")
-        if name in axes:
-            raise InputError(f"--set {name}: given twice; write all of its values in one")
-        axes[name] = SweepAxis(name, tuple(_values(name, listed, case)))
-    return list(axes.values())
+        words = [word for part in split(listed, f"--set {before}") for word in _expanded(before, part)]
+        values = [[_value(name, word, case) for name in names] for word in words]
+        axes.append(_axis(names, values, f"--set {before}"))
+    _check_distinct([name for axis in axes for name in (axis.name, *axis.tied)], "--set ")
+    return axes
 
 
 def axes_of(values: Mapping[str, Iterable[Any]], case: Case) -> list[SweepAxis]:
-    """Axes for a case from lists of values; a type, a target or a release is a text. Raises InputError."""
-    axes = []
-    for name, listed in values.items():
+    """Axes for a case from lists of values; a type, a target or a release is a text, and ``"NAME,NAME"`` ties names.
+    Raises InputError."""
+    axes: list[SweepAxis] = []
+    for text, listed in values.items():
         if isinstance(listed, str) or not isinstance(listed, Iterable):
-            raise InputError(f"{name}: {listed!r:.80} is not a list of values")
-        checked = _distinct(name, [_checked(name, value, case) for value in listed])
+            raise InputError(f"{text}: {listed!r:.80} is not a list of values")
+        names = _names(text, text)
+        checked = [[_checked(name, value, case) for name in names] for value in listed]
         if not checked:
-            raise InputError(f"{name}: no values")
-        axes.append(SweepAxis(name, tuple(checked)))
+            raise InputError(f"{text}: no values")
+        axes.append(_axis(names, checked, text))
+    _check_distinct([name for axis in axes for name in (axis.name, *axis.tied)])
     return axes
 
 
@@ -76,18 +81,31 @@ def case_space(case: Case, axes: Iterable[SweepAxis], wheres: Iterable[str]) -> 
     return CaseSpace(case, Grid(grid.axes, allowed(wheres, grid)))
 
 
-def _values(name: str, listed: str, case: Case) -> list[Any]:
-    words = [word for text in split(listed, f"--set {name}") for word in _expanded(name, text)]
-    return _distinct(f"--set {name}", [_value(name, word, case) for word in words])
+def _names(text: str, where: str) -> list[str]:
+    """The names of an axis: one, or several that are tied. Raises InputError."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) > 1 and TARGET in names:
+        raise InputError(f"{where}: {TARGET} cannot be tied to a name; make it an axis of its own")
+    return names
 
 
-def _distinct(name: str, values: Iterable[Any]) -> list[Any]:
+def _check_distinct(names: Sequence[str], option: str = "") -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"{option}{name}: given twice; write all of its values in one")
+
+
+def _axis(names: Sequence[str], rows: Iterable[Sequence[Any]], where: str) -> SweepAxis:
+    """An axis from its values, a row for each with the value of every name. Raises InputError."""
     # 1 and True are equal to Python.
-    distinct = list({(type(value).__name__, repr(value)): value for value in values}.values())
+    distinct = list({(type(row[0]).__name__, repr(row[0])): row for row in rows}.values())
     if len(distinct) > _MOST_VALUES:
-        raise InputError(f"{name}: {len(distinct):,} values; at most {_MOST_VALUES:,}")
-    # Neighbours of a number are those before and after it.
-    return sorted(distinct) if SweepAxis(name, tuple(distinct)).is_numeric else distinct
+        raise InputError(f"{where}: {len(distinct):,} values; at most {_MOST_VALUES:,}")
+    if SweepAxis(names[0], tuple(row[0] for row in distinct)).is_numeric:
+        # Neighbours of a number are those before and after it.
+        distinct.sort(key=lambda row: row[0])
+    first, *others = (tuple(column) for column in zip(*distinct, strict=True))
+    return SweepAxis(names[0], first, dict(zip(names[1:], others, strict=True)))
 
 
 def split(text: str, option: str) -> list[str]:

@@ -32,7 +32,7 @@ class SweepCommands:
         """The words that give an axis the value at this position."""
         if axis.name == CONFIGURATION and self.members:
             return self.members[position]
-        return axis_words(case, axis.name, axis.values[position])
+        return [word for name, value in axis.changes(position).items() for word in axis_words(case, name, value)]
 
     @property
     def repeating(self) -> str:

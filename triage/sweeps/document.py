@@ -52,7 +52,8 @@ class SweepCell(Documented):
 class SweepDocument(Documented):
     """A map of the legal configurations of a case. ``counts``: cells by state; ``unknown``: cells that were neither
     compiled nor predicted, as [first, how many] of their numbers in the order of releases, targets and axes, the last
-    of which runs fastest. ``inert``: axes that change nothing, with the pairs of cells that show it."""
+    of which runs fastest. ``inert``: axes that change nothing, with the pairs of cells that show it. ``tied``: by axis,
+    names that change with it, with their values at the same positions."""
 
     schema_name: ClassVar[str] = SCHEMA
 
@@ -69,6 +70,7 @@ class SweepDocument(Documented):
     inert: Annotated[Mapping[str, Count], Doc(optional=True)] = field(default_factory=dict)
     unknown: Annotated[tuple[tuple[Count, Count], ...], Doc(optional=True)] = ()
     interrupted: Annotated[bool, Doc(optional=True)] = False
+    tied: Annotated[Mapping[str, Mapping[str, tuple[Any, ...]]], Doc(optional=True)] = field(default_factory=dict)
     replacements: Annotated[
         tuple[Replacement, ...], Doc("Of a list: what replaces the entries that fail.", optional=True)
     ] = ()
@@ -128,7 +130,7 @@ def from_json(document: Any, where: str = "document") -> SweepMap:
     case, compiler = whole.case, whole.case.compiler.name
     special = {compiler: whole.releases, TARGET: whole.targets}
     axes = [SweepAxis(name, values) for name, values in special.items() if len(values) > 1]
-    axes += [SweepAxis(name, values) for name, values in whole.axes.items()]
+    axes += [SweepAxis(name, values, whole.tied.get(name, {})) for name, values in whole.axes.items()]
     outline = Grid(axes)
     position = _Positions(tuple(axes), compiler)
     failures = whole.failures
@@ -197,6 +199,7 @@ def _head(sweep: SweepMap) -> dict[str, Any]:
         predicted.inert,
         tuple(_runs(sweep)),
         sweep.interrupted,
+        {axis.name: axis.tied for axis in sweep.grid.axes if axis.tied},
         sweep.replacements,
     ).to_json()
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of
 from triage.sweeps.observation import CellObservation, Predicted
+from triage.sweeps.purpose import CellPurpose
 
 
 class ExhaustiveStrategy:
@@ -23,7 +24,11 @@ class ExhaustiveStrategy:
             self._left &= ~(1 << cell)
         return cells
 
-    def learn(self, cell: Cell, observation: CellObservation) -> None:
+    def purpose(self, cell: Cell) -> CellPurpose | None:
+        """Nothing is predicted that it could test."""
+        return None
+
+    def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
         """It need not be proposed any more."""
         self._left &= ~(1 << cell)
 

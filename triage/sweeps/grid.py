@@ -8,7 +8,7 @@ the size of an intersection.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any, TypeAlias
@@ -23,10 +23,15 @@ CellSet: TypeAlias = int
 class SweepAxis:
     """What varies: ``name`` is a constexpr, an argument of the kernel or its constructor, an option, ``target``, or the
     compiler's name (``triton``, ``cute``) for releases. ``values``: JSON values, without repetitions, in the order in
-    which they are shown."""
+    which they are shown. ``tied``: names that change with it, each with its own values at the same positions."""
 
     name: str
     values: tuple[Any, ...]
+    tied: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, hash=False)
+
+    def changes(self, position: int) -> dict[str, Any]:
+        """What the value at this position sets, by name."""
+        return {self.name: self.values[position], **{name: values[position] for name, values in self.tied.items()}}
 
     @property
     def is_numeric(self) -> bool:

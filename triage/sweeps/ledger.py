@@ -18,6 +18,7 @@ from triage.harness.limits import Limits
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError
 from triage.sweeps.observation import CellObservation, CellState, SweepFailure
+from triage.sweeps.purpose import CellPurpose
 
 FILE = "ledger.sqlite"
 _BUSY_S = 30.0
@@ -27,6 +28,9 @@ CREATE TABLE IF NOT EXISTS results (
     key TEXT NOT NULL, toolchain TEXT NOT NULL, configuration TEXT NOT NULL, observation TEXT NOT NULL,
     limit_s REAL NOT NULL, limit_bytes INTEGER NOT NULL, PRIMARY KEY (key, toolchain)
 );
+CREATE TABLE IF NOT EXISTS purposes (
+    key TEXT NOT NULL, toolchain TEXT NOT NULL, purpose TEXT NOT NULL, PRIMARY KEY (key, toolchain)
+);
 CREATE TABLE IF NOT EXISTS failures (signature TEXT PRIMARY KEY, key TEXT NOT NULL, failure TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
@@ -34,13 +38,15 @@ CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, text TEXT NOT NULL);
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """``toolchain``: the identity of what compiled it. ``limits``: those that it was compiled under."""
+    """``toolchain``: the identity of what compiled it. ``limits``: those that it was compiled under. ``purpose``: why,
+    where a map says that."""
 
     key: str
     toolchain: str
     configuration: Mapping[str, Any]
     observation: CellObservation
     limits: Limits
+    purpose: CellPurpose | None = None
 
     def holds(self, limits: Limits) -> bool:
         """Whether the result counts under ``limits``: a time-out says nothing of more time."""
@@ -94,7 +100,16 @@ class Ledger:
         texts = (_text(row.configuration), _text(_compact(row.observation)))
         values = (row.key, row.toolchain, *texts, row.limits.timeout_s, row.limits.memory_bytes)
         with self._faults():
-            self._connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", values)
+            # A row that is written again stays in its place: the order says what was predicted when.
+            self._connection.execute(
+                "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, toolchain) DO UPDATE "
+                "SET observation = excluded.observation, limit_s = excluded.limit_s, "
+                "limit_bytes = excluded.limit_bytes",
+                values,
+            )
+            if row.purpose is not None:
+                purpose = (row.key, row.toolchain, _text(row.purpose.to_json()))
+                self._connection.execute("INSERT OR IGNORE INTO purposes VALUES (?, ?, ?)", purpose)
 
     def shows(self, signature: str, key: str) -> bool:
         """Whether :meth:`add_failure` would take a failure from this result."""
@@ -116,13 +131,16 @@ class Ledger:
             )
 
     def rows(self) -> Iterator[LedgerRow]:
-        """All results, in no order."""
+        """All results, in the order in which they were written."""
         with self._faults(), closing(self._connection.cursor()) as cursor:
-            for key, toolchain, configuration, observation, limit_s, limit_bytes in cursor.execute(
-                "SELECT key, toolchain, configuration, observation, limit_s, limit_bytes FROM results"
+            for key, toolchain, configuration, observation, limit_s, limit_bytes, text in cursor.execute(
+                "SELECT key, toolchain, configuration, observation, limit_s, limit_bytes, purpose "
+                "FROM results LEFT JOIN purposes USING (key, toolchain) ORDER BY results.rowid"
             ):
                 shown = CellObservation.from_json(json.loads(observation), self._name)
-                yield LedgerRow(key, toolchain, json.loads(configuration), shown, Limits(limit_s, limit_bytes))
+                purpose = CellPurpose.from_json(json.loads(text), self._name) if text else None
+                limits = Limits(limit_s, limit_bytes)
+                yield LedgerRow(key, toolchain, json.loads(configuration), shown, limits, purpose)
 
     def failures(self) -> dict[str, KnownFailure]:
         """The failures by signature."""

@@ -44,7 +44,7 @@ class SweepPlan:
         if self.is_exhaustive(space):
             return ExhaustiveStrategy(space.grid)
         left = self.left(known)
-        own = None if left is None else left - left // _FOR_RULES
+        own = max(0, part_of(space.grid) - known) if left is None else left - left // _FOR_RULES
         return ActiveStrategy(space.grid, space.bases[0].target, own)
 
     def expected(self, space: Space) -> int:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
 from triage.sweeps.backends import Backend, SweepResult
-from triage.sweeps.grid import Cell
+from triage.sweeps.grid import Cell, cells_of
 from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import Ledger, LedgerRow
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellObservation, CellState, SweepFailure
 from triage.sweeps.pace import Pace
+from triage.sweeps.purpose import CellPurpose
 from triage.sweeps.rules.search import RuleSearch
 from triage.sweeps.space import Space
 from triage.sweeps.strategy import Strategy
@@ -23,18 +24,21 @@ from triage.sweeps.strategy import Strategy
 
 @dataclass(slots=True)
 class SweepRunner:
-    """``known``: results of the ledger by cell. ``most``: compiles that are expected at the most; ``jobs``: how many
-    cells are asked for at a time."""
+    """``known``: results of the ledger by cell; ``purposes``: why some of them were compiled. ``most``: compiles that
+    are expected at the most; ``jobs``: how many cells are asked for at a time."""
 
     space: Space
     backend: Backend
     ledger: Ledger
     known: Mapping[Cell, CellObservation] = field(default_factory=dict)
+    purposes: Mapping[Cell, CellPurpose] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     most: int = 0
     jobs: int = 1
     compiled: int = 0
     """How many cells were compiled."""
+    stored: int = 0
+    """Results of them that are in the ledger."""
     interrupted: bool = False
     _observations: dict[Cell, CellObservation] = field(default_factory=dict)
     _under_way: int = 0
@@ -47,7 +51,7 @@ class SweepRunner:
         Raises InputError where the case does not fit its kernel, and EnvironmentFault where no cell could be told."""
         pace = Pace(self.most)
         for cell, observation in self.known.items():
-            self._learn(strategy, cell, observation)
+            self._learn(strategy, cell, observation, self.purposes.get(cell))
             pace.add(observation, known=True)
         search: RuleSearch | None = None
         try:
@@ -56,7 +60,12 @@ class SweepRunner:
                 self.progress.step("learning rules")
                 left = None if budget is None else max(0, budget - self.compiled)
                 search = RuleSearch(
-                    self.space.grid, self._observations, self.space.bases[0].target, strategy.predict(), left
+                    self.space.grid,
+                    self._observations,
+                    self.space.bases[0].target,
+                    strategy.predict(),
+                    left,
+                    tested(self.purposes),
                 )
                 self._compile(search, pace)
                 for cell in search.tested:
@@ -99,15 +108,18 @@ class SweepRunner:
             # A case that does not fit its kernel fits it nowhere.
             case = self.space.case(result.cell)
             raise InputError(f"{case.path}::{case.name}: {observation.reason}")
-        self.ledger.add(result.row)
+        self.stored += observation.state is not CellState.UNTOLD
+        self.ledger.add(replace(result.row, purpose=strategy.purpose(result.cell)))
         if result.failure is not None:
             self.ledger.add_failure(result.failure)
         self._learn(strategy, result.cell, observation)
 
-    def _learn(self, strategy: Strategy, cell: Cell, observation: CellObservation) -> None:
+    def _learn(
+        self, strategy: Strategy, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None
+    ) -> None:
         self._observations[cell] = observation
         self._decided |= observation.state is not CellState.UNTOLD
-        strategy.learn(cell, observation)
+        strategy.learn(cell, observation, purpose)
 
     def _check_decided(self) -> None:
         if self._observations and not self._decided:
@@ -135,15 +147,28 @@ def with_rules(sweep: SweepMap, search: RuleSearch) -> SweepMap:
     return replace(sweep, rules=tuple(search.rules(sweep.letters, explain)))
 
 
+def obstacles(space: Space) -> dict[Cell, CellObservation]:
+    """The cells that cannot be compiled, and why."""
+    if not space.is_list:
+        return {}
+    reasons = ((cell, space.obstacle(cell)) for cell in cells_of(space.grid.allowed))
+    return {cell: CellObservation(CellState.UNTOLD, reason=reason) for cell, reason in reasons if reason}
+
+
+def tested(purposes: Mapping[Cell, CellPurpose]) -> list[Cell]:
+    """The cells that were compiled to refute a rule."""
+    return [cell for cell, purpose in purposes.items() if purpose.tests_rule]
+
+
 def _entry(failure: SweepFailure) -> str | None:
     return next((str(match["id"]) for match in failure.matches if not match.get("generic")), None)
 
 
-def known_cells(
+def known_rows(
     space: Space, rows: Iterator[LedgerRow], holds: Callable[[LedgerRow], bool], keys: CaseKeys
-) -> dict[Cell, CellObservation]:
-    """The results of a ledger that are cells of the space."""
+) -> dict[Cell, LedgerRow]:
+    """The results of a ledger that are cells of the space, in their order."""
     by_key = {row.key: row for row in rows if holds(row)}
     cells = space.candidates(row.configuration for row in by_key.values())
     seen = ((cell, by_key.get(keys.key(space.case(cell)))) for cell in cells) if by_key else ()
-    return {cell: row.observation for cell, row in seen if row is not None}
+    return {cell: row for cell, row in seen if row is not None}

@@ -49,7 +49,10 @@ class CaseSpace:
 
     def changes(self, cell: Cell) -> dict[str, Any]:
         """What the cell changes in the case."""
-        return self.grid.values(cell)
+        changes: dict[str, Any] = {}
+        for axis, position in zip(self.grid.axes, self.grid.at(cell), strict=True):
+            changes |= axis.changes(position)
+        return changes
 
     def case(self, cell: Cell) -> Case:
         """The case with the cell's values."""

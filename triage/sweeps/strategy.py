@@ -7,6 +7,7 @@ from typing import Protocol
 
 from triage.sweeps.grid import Cell
 from triage.sweeps.observation import CellObservation, Predicted
+from triage.sweeps.purpose import CellPurpose
 
 
 class Strategy(Protocol):
@@ -16,8 +17,12 @@ class Strategy(Protocol):
         """At most ``count`` cells to compile next, each once. None while :attr:`is_done` is false: wait for what is
         compiled now."""
 
-    def learn(self, cell: Cell, observation: CellObservation) -> None:
-        """A proposed cell was compiled, or one was known from the ledger before anything was proposed."""
+    def purpose(self, cell: Cell) -> CellPurpose | None:
+        """Why a proposed cell is compiled, until its result is learnt."""
+
+    def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
+        """A proposed cell was compiled; or one of an earlier run, with its ``purpose`` then, before anything is
+        proposed."""
 
     @property
     def is_done(self) -> bool:

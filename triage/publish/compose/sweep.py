@@ -211,6 +211,9 @@ class SweepView:
         for axis in self.axes:
             if axis.inert and len(axis.values) > 1:
                 facts.append(f"{axis.name} changes nothing: {count(f'{axis.probes:,}', 'comparison')} agree.")
+        for own in self.grid.axes:
+            if own.tied:
+                facts.append(f"{self.line(', '.join(own.tied), _MOST_LABEL)} changes with {self.line(own.name)}.")
         if self.map.interrupted:
             facts.append("The sweep was interrupted; --resume goes on where it ended.")
         return tuple(facts)

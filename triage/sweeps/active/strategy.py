@@ -26,6 +26,7 @@ from triage.sweeps.active.neighbourhood import experiments, unusual
 from triage.sweeps.active.quantities import ResourceQuantity, used
 from triage.sweeps.grid import Cell, CellSet, Grid
 from triage.sweeps.observation import CellObservation, Predicted, PredictedCells
+from triage.sweeps.purpose import CellPurpose
 
 ROUND = 8
 """Cells of a round."""
@@ -86,8 +87,15 @@ class ActiveStrategy:
             chosen.append(cell)
         return chosen
 
-    def learn(self, cell: Cell, observation: CellObservation) -> None:
+    def purpose(self, cell: Cell) -> CellPurpose | None:
         """See the protocol."""
+        expected = self._expected.get(cell)
+        return None if expected is None else CellPurpose(*expected)
+
+    def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
+        """See the protocol."""
+        if purpose is not None and purpose.votes is not None:
+            self._expected[cell] = purpose.votes, purpose.is_random
         self._pending.discard(cell)
         self._taken |= 1 << cell
         self._design.learn(cell)

@@ -42,9 +42,10 @@ class ListedEntry:
 
 @dataclass(frozen=True, slots=True)
 class TunedList:
-    """``names``: of the cases, which differ; ``words``: what
-    follows ``triage check`` to compile each. ``unused``: files without a configuration of the kernel, and why.
-    ``kernel``: the case that the configurations are of, where no file says that."""
+    """``files``: all that were read, some of which may have no configuration. ``names``: of the cases, which differ;
+    ``words``: what follows ``triage check`` to compile each. ``unused``: files whose configurations are not compiled,
+    and why. ``kernel``: the case that the configurations are of, where no file says that. ``targets``: those that were
+    asked for; empty for the GPUs that the files name."""
 
     path: Path
     kernel: ListedKernel | None
@@ -54,6 +55,7 @@ class TunedList:
     names: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
     unused: Mapping[str, str]
+    targets: tuple[Target, ...]
 
     def changed(self, listed: ListedEntry, changes: Mapping[str, int], target: Target) -> Case:
         """The case of an entry with other numbers, as it would be launched."""
@@ -78,11 +80,17 @@ class TunedList:
 def read_list(path: Path, kernel: ListedKernel | None, targets: Sequence[Target]) -> TunedList:
     """The configurations below ``path``. ``kernel``: the case that they are of; without one, each file's name has to
     say which kernel it is for. ``targets``: none for the GPU that a file's name says. Raises InputError."""
-    files = read_tuned(path)
+    return list_of(path, read_tuned(path), kernel, targets)
+
+
+def list_of(
+    path: Path, files: Sequence[TunedFile], kernel: ListedKernel | None, targets: Sequence[Target]
+) -> TunedList:
+    """The list of files that were read from ``path``. Raises InputError."""
     builder = _Builder()
     unused: dict[str, str] = {}
     entries: list[ListedEntry] = []
-    for file in files:
+    for file in (file for file in files if file.entries):
         try:
             entries += builder.entries(file, kernel, targets)
         except InputError as error:
@@ -100,6 +108,7 @@ def read_list(path: Path, kernel: ListedKernel | None, targets: Sequence[Target]
         tuple(builder.names()),
         tuple(builder.words),
         unused,
+        tuple(targets),
     )
 
 

@@ -63,12 +63,12 @@ class TunedFile:
 
 
 def read_tuned(path: Path) -> list[TunedFile]:
-    """The files of a folder (whatever lies below it and ends in ``.json``), or one file, that hold configurations.
-    Raises InputError where none does, or a file is no JSON."""
+    """The files of a folder (whatever lies below it and ends in ``.json``), or one file; some may hold no
+    configurations. Raises InputError where none does, or a file is not JSON."""
     paths = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
-    files = [file for file in (_read(each, folder) for each in paths) if file.entries]
-    if not files:
+    files = [_read(each, folder) for each in paths]
+    if not any(file.entries for file in files):
         raise InputError(f'{path}: no configurations in it; expected JSON objects such as {{"num_warps": 4, …}}')
     return files
 
@@ -80,7 +80,12 @@ def _read(path: Path, folder: Path) -> TunedFile:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is no text") from None
+        raise InputError(f"{path}: is not text in UTF-8") from None
+    return parsed(name, text, path)
+
+
+def parsed(name: str, text: str, path: Path) -> TunedFile:
+    """The file of this name and text; errors name ``path``. Raises InputError for what is not JSON."""
     places = itertools.count()
 
     def whole(digits: str) -> _Number:
@@ -95,7 +100,7 @@ def _read(path: Path, folder: Path) -> TunedFile:
     try:
         document = json.loads(text, parse_int=whole, parse_float=other)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON: {error}") from None
+        raise InputError(f"{path}: is not JSON: {error}") from None
     return TunedFile(name, text, tuple(_entries(document, ())))
 
 

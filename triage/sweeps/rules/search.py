@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from triage.model.outcome import Stage
 from triage.model.target import Target
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
+from triage.sweeps.purpose import CellPurpose
 from triage.sweeps.rule import SweepRule
 from triage.sweeps.rules.conditions import RuleCondition
 from triage.sweeps.rules.learner import Conjunction, RuleLearner
@@ -39,8 +40,8 @@ class RuleSearch:
 
     It proposes cells that the rules say are illegal and nobody has compiled; one that compiles refutes its rule.
     ``target``: where that is no axis. ``predicted``: by the first strategy. ``budget``: compiles, None for as
-    many as the rules need. A rule that could not be tested for want of budget is not shown: it needs ``TESTS`` compiled
-    cells, or all of its cells."""
+    many as the rules need. ``tests``: observed cells that an earlier run compiled for this. A rule that could not be
+    tested for want of budget is not shown: it needs ``TESTS`` compiled cells, or all of its cells."""
 
     def __init__(
         self,
@@ -49,13 +50,15 @@ class RuleSearch:
         target: Target,
         predicted: Predicted | None = None,
         budget: int | None = None,
+        tests: Collection[Cell] = (),
     ) -> None:
         self._grid = grid
         self._target = target
         self._known = dict(observations)
         self._predicted = predicted or Predicted()
         self._budget = budget
-        self._tests: set[Cell] = set()
+        self._earlier = frozenset(tests)
+        self._tests: set[Cell] = set(tests)
         self._waiting: set[Cell] = set()
         self._rounds = 0
         self._drafts = self._learnt()
@@ -70,7 +73,11 @@ class RuleSearch:
         self._waiting |= set(proposed)
         return proposed
 
-    def learn(self, cell: Cell, observation: CellObservation) -> None:
+    def purpose(self, cell: Cell) -> CellPurpose | None:
+        """To test a rule."""
+        return CellPurpose(tests_rule=True)
+
+    def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
         """A proposed cell was compiled."""
         self._known[cell] = observation
         self._waiting.discard(cell)
@@ -92,8 +99,8 @@ class RuleSearch:
 
     @property
     def tested(self) -> frozenset[Cell]:
-        """The cells that were compiled for it."""
-        return frozenset(self._tests)
+        """The cells that were compiled for it in this run."""
+        return frozenset(self._tests - self._earlier)
 
     # ---- the rules
 
@@ -171,7 +178,7 @@ class RuleSearch:
             inside = draft.cells & self._grid.allowed & ~known
             missing = TESTS - (draft.cells & set_of([*self._tests, *chosen])).bit_count()
             chosen.update(dict.fromkeys(self._refuting(draft, inside, missing)))
-        left = len(chosen) if self._budget is None else max(self._budget - len(self._tests), 0)
+        left = len(chosen) if self._budget is None else max(self._budget - len(self.tested), 0)
         return list(chosen)[:left]
 
     def _refuting(self, draft: _Draft, inside: CellSet, count: int) -> Iterator[Cell]:
