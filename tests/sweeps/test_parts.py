@@ -76,7 +76,7 @@ def test_what_is_merged_is_predicted_again_and_the_parts_are_only_read(
         each.chmod(0o755)
     assert merged.code == 0, merged.err
     assert before == (files(folder), files(part))
-    cells = [tuple((*cell["at"], cell["target"], cell["release"])) for cell in merged.document["cells"]]
+    cells = [(*cell["at"], cell["target"], cell["release"]) for cell in merged.document["cells"]]
     assert len(set(cells)) == len(cells) == CELLS, "a cell is compiled or predicted, never both"
     of_part = {tuple(cell["at"]): cell for cell in json.loads((part / "map.json").read_text())["cells"]}
     assert compiled(merged).keys() == compiled(run).keys() | of_part.keys()

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from triage.files import open_file
 from triage.model.errors import InputError
 from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import FILE, Ledger
@@ -87,7 +88,8 @@ def _copied(folder: Path, into: Path) -> Ledger:
 
 def _copy(path: Path, to: Path) -> None:
     try:
-        shutil.copyfile(path, to)
+        with open_file(path, path.parent) as stream, to.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
     except FileNotFoundError:
         return  # A sweep that ends removes its log.
     except OSError as error:
