@@ -370,3 +370,33 @@ def test_a_front_end_s_report_of_which_the_kernel_was_left_out() -> None:
 def test_a_quotation_over_several_lines() -> None:
     diagnosis = diagnosed("it stops with `LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.x\nAborted (core dumped)`.\n")
     assert diagnosis.kind is Kind.LLVM_FATAL
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        (
+            "the autotuner fails with `NoConfigFound` on this GPU\n@helion.kernel()\ndef f(x): ...\n",
+            Kind.PYTHON_EXCEPTION,
+            "NoConfigFound",
+        ),
+        (
+            "It crashes with \u201cLLVM ERROR: Failed to find a layout\u201d.\n@triton.jit\ndef k(x): ...\n",
+            Kind.LLVM_FATAL,
+            "LLVM gave up: Failed to find a layout",
+        ),
+        (
+            "It raises a TypeError that says Unsupported type <class 'tuple'> for (1, 2)\n@triton.jit\ndef k(x): ...\n",
+            Kind.FRONTEND_ERROR,
+            "Unsupported type <class 'tuple'> for (1, 2)",
+        ),
+    ],
+)
+def test_a_failure_that_a_sentence_tells(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
+
+
+def test_an_error_in_the_launcher_has_its_file_and_line() -> None:
+    diagnosis = diagnosed("C:\\Temp\\tmpab12cd34\\__triton_launcher.c(123): error C2059: syntax error: '}'\n")
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "__triton_launcher.c", 123)

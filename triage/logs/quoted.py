@@ -4,7 +4,7 @@ Only for a text without any other failure, and of a few lines, or about Triton: 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
@@ -57,7 +57,12 @@ _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|f
 _FRONTEND_NAME = regex(
     r"`(?:triton\.[\w.]{1,60}\.)?(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)`"
 )
-_STATIC_ASSERT = regex(r"\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
+# Exceptions that only a compile or launch raises; of others the name alone says nothing.
+_NAME_ALONE = regex(
+    r"(?:with|errors?|gets?|got|hits?|raises?|throws?):? `?(?:\w{1,40}\.){0,6}"
+    r"(NoConfigFound|NoTritonConfigsError|NoValidChoicesError|OutOfResources|PTXASError|InterpreterError)\b(?!:)"
+)
+_STATIC_ASSERT = regex(r"^\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
 # Lines of Python, in which a text is a string.
 _SOURCE = regex(
     r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
@@ -111,12 +116,20 @@ def _stated(position: int, line: str) -> Finding | None:
     return Finding(diagnosis, Specificity.EXCEPTION, position)
 
 
+def _first(pattern: re.Pattern[str], lines: Iterable[str]) -> str | None:
+    """The first group of the first line that has the pattern."""
+    return next((match[1] for line in lines if (match := pattern.search(line))), None)
+
+
 def _named(lines: list[str]) -> Finding | None:
-    """A front-end error of which only the name is quoted, with the assertion of the kernel's author if it is shown."""
-    name = next((match[1] for line in lines if (match := _FRONTEND_NAME.search(line))), None)
+    """An exception of which only the name is quoted; a front-end error's with the assertion of the kernel's author, if
+    that is shown."""
+    name = _first(_FRONTEND_NAME, lines)
     if name is None:
-        return None
-    asserted = next((match[1] for line in lines if (match := _STATIC_ASSERT.match(line))), None)
+        if (name := _first(_NAME_ALONE, lines)) is None:
+            return None
+        return Finding(bounded_diagnosis(Kind.PYTHON_EXCEPTION, name, name, exception=name), Specificity.EXCEPTION, 0)
+    asserted = _first(_STATIC_ASSERT, lines)
     shown = f"{name}: {asserted}" if asserted else name
     diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, shown, shown, exception=name, stage="source")
     return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)

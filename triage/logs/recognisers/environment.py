@@ -12,6 +12,7 @@ MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.
 
 import re
 
+from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -86,6 +87,7 @@ _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
+_AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.c(?:pp)?)[:(](?P<line>\d{1,7})\b")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
@@ -105,9 +107,10 @@ def _read(window: Window) -> Finding | None:
             name = next(filter(None, match.groups()))
             return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception)
     if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
-        return finding(
-            window, Kind.ENVIRONMENT, f"The host compiler refuses Triton's launcher: {refused['text']}", line
-        )
+        headline = f"The host compiler refuses Triton's launcher: {refused['text']}"
+        at = _AT.match(line)
+        file = text.last_component(at["file"]) if at else None
+        return finding(window, Kind.ENVIRONMENT, headline, line, file=file, line=int(at["line"]) if at else None)
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.TAIL, exception=exception or "Exception")
     if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):

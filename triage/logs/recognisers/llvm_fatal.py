@@ -11,6 +11,7 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
+_CLOSING = {"`": "`", '"': '"', "'": "'", "(": ")", "\u201c": "\u201d"}
 #: What old releases print at the end of any failure of the last conversion.
 _GENERIC = ("Failed to translate TritonGPU to LLVM IR", "Translate to LLVM IR failed")
 
@@ -20,8 +21,7 @@ def error_text(line: str) -> str | None:
     for anchor in _ANCHORS:
         before, separator, error = line.partition(anchor)
         # Between quotation marks it is prose about such an error; one that is not closed begins a quotation of a log.
-        closing = ")" if before.endswith("(") else before[-1:]
-        if separator and not (before.endswith(("`", '"', "'", "(")) and closing in error):
+        if separator and _CLOSING.get(before[-1:], "\n") not in error:
             return error.strip()
     return None
 

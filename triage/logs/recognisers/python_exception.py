@@ -41,6 +41,8 @@ _NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
     r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
 )
+# Logged above a traceback.
+_HELION = "Helion compiler triton codegen error"
 # Around what Ascend's compiler printed.
 _BANNER = regex(r"\s*$|///-{3,}\[|\[\w{1,60}\] encounters error:\s*$")
 # The front end's own; Python writes `name 'x' is not defined`.
@@ -75,6 +77,8 @@ def _read(window: Window) -> Finding | None:
         line = f"{cut['name']}: {cut['text']}"
     if missing := _NO_ATTRIBUTE.match(line):
         line = f"AttributeError: {missing['stated']}"
+    if line.startswith(_HELION):
+        return finding(window, Kind.PYTHON_EXCEPTION, _HELION, line, Specificity.TAIL)
     stated = _STATED.match(line) or _QUALIFIED.match(line)
     if stated is None or stated["name"].endswith("Warning"):
         return None
@@ -110,7 +114,7 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute", "does not exist"),
+    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute", "does not exist", _HELION),
     read=_read,
     examples={
         "ValueError: bad": Kind.PYTHON_EXCEPTION,

@@ -33,7 +33,9 @@ def _read(window: Window) -> Finding | None:
         message = f"{line}\n{what}" if reason else line
     else:
         return None
-    return finding(window, Kind.ABORT, shown, message, Specificity.FATAL)
+    # Triton 1.x throws what the driver returned.
+    kind = Kind.LAUNCH_ERROR if "triton::driver::exception::" in line else Kind.ABORT
+    return finding(window, kind, shown, message, Specificity.FATAL)
 
 
 RECOGNISER = Recogniser(
@@ -41,6 +43,8 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at": Kind.ABORT,
+        "terminate called after throwing an instance of 'triton::driver::exception::cuda::illegal_address'\n"
+        "  what():  CUDA: Error- illegal address": Kind.LAUNCH_ERROR,
         "free(): invalid pointer": Kind.ABORT,
     },
     most=Specificity.FATAL,

@@ -15,6 +15,8 @@ from triage.model.diagnosis import Kind
 
 _ANCHOR = "UNREACHABLE executed"
 _FILE = regex(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
+# As people retell it.
+_RETOLD = regex(r"\bllvm_unreachable (?:at|in) `?(?P<file>[\w./-]{1,400}\.(?:cpp|cc|h)):(?P<line>\d{1,7})\b")
 _STATED = regex(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 # `cantFail` prints this, then the error's own text, then the unreachable.
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"
@@ -40,7 +42,7 @@ def reason_before(window: Window) -> list[str]:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    if source := _FILE.search(line):
+    if source := _FILE.search(line) or _RETOLD.search(line):
         file, number = text.last_component(source["file"]), int(source["line"])
     elif _STATED.search(line) or line.rstrip("!. ").endswith(_ANCHOR):
         file, number = None, None
@@ -64,10 +66,11 @@ def reason(message: str) -> str | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=(_ANCHOR,),
+    anchors=(_ANCHOR, "llvm_unreachable "),
     read=_read,
     examples={
         "unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!": Kind.UNREACHABLE,
+        "the conversion hits llvm_unreachable at XToLinalgPass.cpp:12 on a dead block": Kind.UNREACHABLE,
         "UNREACHABLE executed: Unsupported conversion from f16 to f16": Kind.UNREACHABLE,
     },
     most=Specificity.FATAL,
