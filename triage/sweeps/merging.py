@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -89,7 +88,7 @@ def _copied(folder: Path, into: Path) -> Ledger:
 def _copy(path: Path, to: Path) -> None:
     try:
         with open_file(path, path.parent) as stream, to.open("wb") as copy:
-            shutil.copyfileobj(stream, copy)
+            copy.writelines(iter(lambda: stream.read(1 << 20), b""))
     except FileNotFoundError:
         return  # A sweep that ends removes its log.
     except OSError as error:
