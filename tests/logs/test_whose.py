@@ -79,6 +79,23 @@ OTHERS = {
         "$ bpftrace -e 'kprobe:f { @[comm] = count() }'\nAttaching 1 probe...\nLLVM ERROR: out of memory\n",
         "LLVM ERROR: out of memory",
     ),
+    "a kernel of another language, launched with the same syntax": (
+        "from numba import cuda\n@cuda.jit\ndef twice(x):\n    x[0] *= 2\ntwice[4, 32](x)\n"
+        "ptxas application ptx input, line 9; fatal   : Unsupported .version 8.9; current version is '8.4'\n",
+        "ptxas application ptx input, line 9; fatal : Unsupported .version 8.9; current version is '8.4'",
+    ),
+    "an operation of another compiler's dialect": (
+        "net.mlir:12:3: error: failed to legalize operation 'tosa.argmax' that was explicitly marked illegal\n",
+        "net.mlir:12:3: error: failed to legalize operation 'tosa.argmax' that was explicitly marked illegal",
+    ),
+    "another compiler's program": (
+        "iree-compile: /x/llvm-project/mlir/IR/Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.\n",
+        "iree-compile: Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.",
+    ),
+    "a loader": (
+        "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file\n",
+        "serve: error while loading shared libraries: libx.so.1: cannot open shared object file",
+    ),
     "a collective that timed out": (
         "[rank5]:[E205 05:37:45.123456789 ProcessGroupNCCL.cpp:629] [Rank 5] Watchdog caught collective operation "
         "timeout: WorkNCCL(SeqNum=91, OpType=BROADCAST)\n",

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 
+from triage.logs import other_programs
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
 from triage.logs.patterns import regex
@@ -32,6 +33,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel", "Triton compilation failed",
+        "helion",
     ),
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
@@ -56,38 +58,11 @@ _CUTE_WORDS = regex(
 )
 _COMPILER_WORDS = regex(
     r"(?<!\.)\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_"
-    r"|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|nvg|nvws|ub)\.\w",
+    r"|'(?:arith|scf|cf|func|llvm|math|gpu|nvg|nvws|ub)\.\w",
     re.IGNORECASE,
 )
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.
 LAUNCH = regex(r"\w\[[^\]]{1,200}\]\(")
-#: Other programs that print the same lines, about their own work.
-_OTHERS = regex(
-    # builds
-    r"\bnvcc\b(?!:)|\.cuh?\b|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
-    r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
-    # the inference server, and the library for binary analysis, that are named Triton
-    r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
-    r"|libtriton_\w{2,40}\.so|\bmodel_repository"
-    r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
-    r"|triton::(?:backend|core|server|API|arch|engines|ast)"
-    # other users of LLVM
-    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
-    r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
-    r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
-    r"|\bld-temp\.o\b|/lld\+0x"
-    r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
-    r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
-    r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
-    r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
-)
-# Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
-_OWN_SPACE = regex(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
-_OTHER_SPACE = regex(
-    r"(?<![\w:])(?!std::|__gnu_cxx::)"
-    r"(?:[a-z_]\w{1,60}::(?:[a-z_]\w{1,60}|\{anonymous\}|\(anonymous namespace\))::"
-    r"|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
-)
 _LINKING = regex(r"collect2: error|linker command failed")
 #: torch's and ROCm's words for an error of the device, whoever's kernel it was.
 _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memory access fault by GPU")
@@ -139,7 +114,9 @@ def _longest(finding: Finding) -> float:
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
         return 0  # any compiler's input, with no word of Triton's in the error
-    if stack_trace.is_stack(finding.diagnosis):
+    if stack_trace.is_stack(finding.diagnosis) or other_programs.is_of_the_driver(finding.diagnosis):
+        return 0
+    if other_programs.is_about_another_dialect(finding.diagnosis):
         return 0
     if _OF_TORCH.search(finding.diagnosis.message):
         return 1  # asked about alone
@@ -167,20 +144,9 @@ def _is_own(diagnosis: Diagnosis) -> bool:
     return words or _OWN_WORDS.search(first) is not None
 
 
-def _is_of_another_library(diagnosis: Diagnosis) -> bool:
-    """True for an assertion in C, or in a C++ namespace that is none of the compiler's."""
-    if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
-        return False
-    return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None
-
-
 #: Lines whose answer is kept: those around one failure are around the next as well.
 _KEPT = 64
-
-
-@lru_cache(_KEPT)
-def _names_another(line: str) -> bool:
-    return _OTHERS.search(line) is not None
+_names_another = lru_cache(_KEPT)(other_programs.names_another)
 
 
 @lru_cache(_KEPT)
@@ -203,13 +169,13 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
         return False
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
         return traceback
-    if any(map(_launches, window.before)):
-        return False
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
+    if any(map(_launches, window.before)) and not any(map(other_programs.launches_the_same_way, near)):
+        return False
     if diagnosis.kind is Kind.ENVIRONMENT:
         # Triton's own launcher is compiled and linked as well.
         near = [line for line in near if not _LINKING.search(line)]
-    if names_another(near) or _is_of_another_library(diagnosis):
+    if names_another(near) or other_programs.is_of_another_library(diagnosis):
         return True
     return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
 

@@ -12,6 +12,7 @@ from triage.logs import context as context_module
 from triage.logs import episodes, signature
 from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline, join_chains, link_at, traced
 from triage.logs.context import Context
+from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
 from triage.logs.evidence import attributed, is_foreign, names_another, settled
@@ -230,7 +231,7 @@ def _quotation(excerpts: Excerpts) -> Finding | None:
     if quotation := quoted(excerpts.whole):
         return quotation
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
-    return quoted_in_prose(excerpts.whole, _read_alone) if is_about_triton else None
+    return (quoted_in_prose(excerpts.whole, _read_alone) or described(excerpts.whole)) if is_about_triton else None
 
 
 def _read_alone(window: Window) -> Finding | None:

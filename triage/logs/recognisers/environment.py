@@ -83,6 +83,11 @@ _CALLED = regex(
 )
 # What Triton for Windows prints before a CalledProcessError.
 _NOT_COMPILED = regex(r"Failed to compile\. cc_cmd: ?")
+# Cut off before the exit status.
+_CUT = regex(
+    rf"CalledProcessError: Command '\[['\"](?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\"],"
+    r"(?!.{0,8000}(?:exit status|died with))"
+)
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
@@ -120,6 +125,9 @@ def _read(window: Window) -> Finding | None:
     if _NOT_COMPILED.search(line):
         headline = "The host compiler failed; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM)
+    if _LAUNCHER.search(line) and _CUT.search(line):
+        headline = "CalledProcessError: the host compiler failed; what it printed says why"
+        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
     if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
         return finding(window, Kind.ENVIRONMENT, line, line, exception=exception)
     return None

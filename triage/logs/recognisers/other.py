@@ -18,12 +18,16 @@ _STATED = regex(
     r"|\b[A-Z]\w{2,40}Error: (?=\S.{8})"
     r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bUNAVAILABLE: |\bfailed to load '"
     r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
+    # a shell's, a loader's and a daemon's
+    r"|^Error response from daemon: |: error while loading shared libraries: |: cannot open shared object file\b"
+    r"|: (?:Permission denied|Read-only file system|No space left on device|command not found)\b"
     r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b|\bCMake Error\b"
 )
 # What only sums up: the reason stands above it.
 _SUMMARY = regex(
     r"make(?:\[\d{1,3}\])?: \*\*\*|collect2: |ninja: build stopped|linker command failed|command '\S{1,80}' failed"
-    r"|subprocess-exited-with-error|exit (?:code|status)|: error: ld returned"
+    r"|subprocess-exited-with-error|metadata-generation-failed|Failed building wheel"
+    r"|exit (?:code|status)|: error: ld returned|Failures have been detected while processing"
 )
 
 
@@ -58,6 +62,13 @@ RECOGNISER = Recogniser(
         "BUILD FAILED",
         "Make Error at ",
         "core dumped",
+        "Error response",
+        "shared librar",
+        "shared object",
+        "ermission denied",
+        "Read-only file",
+        "No space left",
+        "command not found",
         "error C",
         "error LNK",
     ),
@@ -69,6 +80,9 @@ RECOGNISER = Recogniser(
             "CMake Error: the source directory does not exist",
             "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9)",
             "panic: runtime error: index out of range",
+            "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file",
+            "Error response from daemon: failed to create the task",
+            "bash: ./run_stub: Permission denied",
         ),
         Kind.OTHER,
     ),

@@ -1,0 +1,58 @@
+"""A failure that somebody describes in their own words, without quoting anything of it.
+
+Only for a text about Triton in which no other failure is: a crash, a compile that does not end, a cache that cannot be
+used.
+"""
+
+import re
+from collections.abc import Iterable
+
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.patterns import regex
+from triage.model.diagnosis import Kind
+
+_CACHE = r"(?:\.triton\b|\b(?:triton|inductor)(?:'s)? (?:kernel )?cache|TRITON_CACHE_DIR)"
+_UNUSABLE = (
+    r"(?:FileNotFoundError|PermissionError|OSError|permission|denied|read-only|not writ[ae]+ble"
+    r"|(?:cannot|can't|could not|unable to|fail\w{0,3} to) (?:access|write|create|open|find|read))"
+)
+_COMPILE = r"\b(?:compil(?:e[sd]?|ing|ation|er)|autotun(?:e[dr]?|ing)|ptxas|llc|make_(?:ttir|ttgir|llir|ptx|cubin))\b"
+_NO_END = (
+    r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bnon-termination"
+    r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
+)
+_CRASH = r"(?:\bseg(?:mentation)?[ -]?faults?\b|\bsegfault(?:ed|ing)\b|\bSIGSEGVs?\b)"
+_ON_DEVICE = (
+    r"(?:\bmisaligned address|\billegal (?:memory access|address|instruction)|\bunspecified launch failure|\bIMA\b"
+    r"|\bdevice-side assert)"
+)
+_FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
+_WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.)"
+#: What a sentence says, and the kind of failure; of several the first.
+_SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (Kind.SEGFAULT, regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)),
+    (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),
+    (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
+    (Kind.TIMEOUT, regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,60}}{_COMPILE}", re.IGNORECASE)),
+    (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),
+)
+_PROGRAM = regex(r"\s{4}|\s*(?:raise|return|assert|import|from|def|@|#include|//)\b")
+# What takes long, fails and has files that cannot be opened, as well.
+_BUILD = regex(r"\bpip3? |\bdocker\b|\bcmake\b|\b[Bb]uild(?:s|ing)?\b(?!-)|\binstall")
+_NEVER_OF_BUILDS = (Kind.SEGFAULT, Kind.LAUNCH_ERROR)
+_END_OF_SENTENCE = regex(r"(?<=[.!?]) {1,4}(?=[A-Z`'\"(])")
+
+
+def described(lines: Iterable[str]) -> Finding | None:
+    """The failure that a sentence describes; None if none does. One that names its kind precedes one that does not."""
+    sentences = [
+        (position, sentence)
+        for position, line in enumerate(lines)
+        if not _PROGRAM.match(line)
+        for sentence in _END_OF_SENTENCE.split(line)
+    ]
+    for kind, pattern in _SAYS:
+        for position, sentence in sentences:
+            if pattern.search(sentence) and (kind in _NEVER_OF_BUILDS or not _BUILD.search(sentence)):
+                return Finding(bounded_diagnosis(kind, sentence, sentence), Specificity.TAIL, position)
+    return None

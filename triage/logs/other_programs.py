@@ -1,0 +1,79 @@
+"""Words of other programs, about their own work, in lines that a compile with Triton may print as well.
+
+Builds with nvcc, the inference server and the library for binary analysis that are named Triton, other compilers on
+LLVM and MLIR, other libraries for GPUs.
+"""
+
+from triage.logs.patterns import regex
+from triage.model.diagnosis import Diagnosis, Kind
+
+_WORDS = regex(
+    # builds
+    r"\bnvcc\b(?!:)|\.cuh?\b|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
+    r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
+    # the inference server, and the library for binary analysis, that are named Triton
+    r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
+    r"|libtriton_\w{2,40}\.so|\bmodel_repository"
+    r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
+    r"|triton::(?:backend|core|server|API|arch|engines|ast)"
+    # other users of LLVM
+    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
+    r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
+    r"|\bld-temp\.o\b|/lld\+0x"
+    r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
+    r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
+    r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
+    r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
+    # other users of MLIR
+    r"|\biree[-_]|\biree\b|\btorch[-_]mlir\b|\b(?:onnx|tpu|circt|mlir|stablehlo|flang|fir|hlo)-(?:mlir|opt|translate)\b"
+    r"|external/(?:xla|org_tensorflow)/|\bxla::(?!gpu::triton)|\btvm::|\btilelang[./]|\bmojo (?:run|build)\b"
+)
+# Launches of other languages look like Triton's: `kernel[blocks, threads](x)`.
+_SAME_LAUNCH = regex(r"@cuda\.jit\b|\b[Nn]umba\b(?!=)|\bcuLinkAdd|\bcupyx?\b|@ti\.kernel|@wp\.kernel")
+#: What the driver calls PTX that a program gives it to assemble; Triton assembles its own in a file.
+_OF_DRIVER = "ptxas application ptx input"
+# Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
+_OWN_SPACE = regex(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
+_OTHER_SPACE = regex(
+    r"(?<![\w:])(?!std::|__gnu_cxx::)"
+    r"(?:[a-z_]\w{1,60}::(?:[a-z_]\w{1,60}|\{anonymous\}|\(anonymous namespace\))::"
+    r"|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
+)
+#: The dialects that kernels of Triton, Gluon and CuTe DSL pass through, then those of vendors' back ends.
+_DIALECTS = frozenset(
+    "tt ttg ttng triton_gpu triton_nvidia_gpu amdg amdgpu nvg nvws nvgpu nvvm rocdl proton gluon "
+    "cute cute_nvgpu cutlass lir arith math scf cf func llvm gpu ub builtin "
+    "ttig triton_gen triton_intel_gpu xevm tle hivm hfusion".split()
+)
+_OPERATION = regex(r"^(?:failed to legalize operation )?'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)")
+
+
+def names_another(line: str) -> bool:
+    """True for a line that another program prints about its own work."""
+    return _WORDS.search(line) is not None
+
+
+def launches_the_same_way(line: str) -> bool:
+    """True for words of a language whose kernels are launched with the syntax of Triton's."""
+    return _SAME_LAUNCH.search(line) is not None
+
+
+def is_of_the_driver(diagnosis: Diagnosis) -> bool:
+    """True for an error of the assembler in the driver, which other programs have assemble PTX."""
+    return diagnosis.kind is Kind.PTXAS and _OF_DRIVER in diagnosis.message
+
+
+def is_of_another_library(diagnosis: Diagnosis) -> bool:
+    """True for an assertion in C, or in a C++ namespace that is none of the compiler's."""
+    if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
+        return False
+    return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None
+
+
+def is_about_another_dialect(diagnosis: Diagnosis) -> bool:
+    """True for an error about an operation of a dialect that no kernel of Triton's or CuTe's passes through."""
+    if diagnosis.kind is not Kind.MLIR_DIAGNOSTIC:
+        return False
+    operation = _OPERATION.search(diagnosis.headline[:1000])
+    return operation is not None and operation["dialect"] not in _DIALECTS
