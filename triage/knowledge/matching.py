@@ -47,7 +47,7 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, rel
     ``release`` is that of the case's compiler, the target and the options are those of the case; without them, what the
     diagnosed text tells of its setting.
     """
-    if not diagnosis.message:
+    if diagnosis.kind is Kind.UNKNOWN and not diagnosis.message:
         return []  # of a text in which nothing failed
     facts = _Facts.of(diagnosis, case, release)
     diagnosis = _attributed(diagnosis, case)
