@@ -36,5 +36,7 @@ def test_what_is_no_failure_of_a_compile_is_not_described() -> None:
 
 
 def test_a_host_compiler_s_command_that_was_cut_off() -> None:
-    diagnosis = diagnosed("subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3', '-I/u")
+    diagnosis = diagnosed(
+        "subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3', '-I/u"
+    )
     assert (diagnosis.kind, diagnosis.exception) == (Kind.ENVIRONMENT, "CalledProcessError")

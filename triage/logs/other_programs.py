@@ -46,7 +46,9 @@ _DIALECTS = frozenset(
     "cute cute_nvgpu cutlass lir arith math scf cf func llvm gpu ub builtin "
     "ttig triton_gen triton_intel_gpu xevm tle hivm hfusion".split()
 )
-_OPERATION = regex(r"^(?:failed to legalize operation )?'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)")
+_OPERATION = regex(
+    r"^(?:failed to legalize operation )?'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)"
+)
 
 
 def names_another(line: str) -> bool:
