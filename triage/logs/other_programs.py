@@ -42,10 +42,12 @@ _OTHER_SPACE = regex(
 )
 #: The dialects that kernels of Triton, Gluon and CuTe DSL pass through, then those of vendors' back ends.
 _DIALECTS = frozenset(
-    "tt ttg ttng triton_gpu triton_nvidia_gpu amdg amdgpu nvg nvws nvgpu nvvm rocdl proton gluon "
-    "cute cute_nvgpu cutlass lir arith math scf cf func llvm gpu ub builtin "
-    "ttig triton_gen triton_intel_gpu xevm tle hivm hfusion".split()
-)
+    (
+        "tt", "ttg", "ttng", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "nvg", "nvws", "nvgpu", "nvvm",
+        "rocdl", "proton", "gluon", "cute", "cute_nvgpu", "cutlass", "lir", "arith", "math", "scf", "cf", "func",
+        "llvm", "gpu", "ub", "builtin", "ttig", "triton_gen", "triton_intel_gpu", "xevm", "tle", "hivm", "hfusion",
+    )
+)  # fmt: skip
 _OPERATION = regex(
     r"^(?:failed to legalize operation )?'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)"
 )
