@@ -228,10 +228,10 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
 def _quotation(excerpts: Excerpts) -> Finding | None:
     if names_another(excerpts.whole):
         return None
-    if quotation := quoted(excerpts.whole):
-        return quotation
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
-    return (quoted_in_prose(excerpts.whole, _read_alone) or described(excerpts.whole)) if is_about_triton else None
+    lines = excerpts.whole
+    in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
+    return in_prose or quoted(lines) or (described(lines) if is_about_triton else None)
 
 
 def _read_alone(window: Window) -> Finding | None:
