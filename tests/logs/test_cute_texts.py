@@ -303,3 +303,12 @@ def test_a_report_is_unwrapped() -> None:
     assert report.source is not None and report.source.text == "@cute.kernel"
     assert report.block("ptxas log:")[0].endswith("out of range, expected to be in range [0..15]")
     assert unwrapped(["a" * 9, "b", "c"], 10) == ["a" * 9 + " b", "c"]
+
+
+def test_the_runtime_library_of_cute_that_is_not_found() -> None:
+    diagnosis = diagnose_any(
+        '  File "/v/nvidia_cutlass_dsl/python_packages/cutlass/base_dsl/dsl.py", line 1063, in get_shared_libs\n'
+        "    raise FileNotFoundError(\nFileNotFoundError: [Errno 2] No such file or directory: '/x/librt.so'\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.ENVIRONMENT, "load")

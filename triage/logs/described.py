@@ -24,7 +24,7 @@ _NO_END = (
 _CRASH = r"(?:\bseg(?:mentation)?[ -]?faults?\b|\bsegfault(?:ed|ing)\b|\bSIGSEGVs?\b)"
 _ON_DEVICE = (
     r"(?:\bmisaligned address|\billegal (?:memory access|address|instruction)|\bunspecified launch failure|\bIMA\b"
-    r"|\bdevice-side assert)"
+    r"|\bdevice-side assert|\bZE_RESULT_ERROR_\w)"
 )
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.)"

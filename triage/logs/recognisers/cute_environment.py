@@ -13,18 +13,22 @@ from triage.model.compilers import CUTE
 from triage.model.diagnosis import Kind
 
 _NO_DRIVER = "CuTe DSL does not find the CUDA driver (libcuda), which it needs to load what it compiled"
+_NO_LIBRARY = "CuTe DSL does not find its runtime library (CUTE_DSL_LIBS)"
 #: What a line says, and the headline.
 _STATED = (
     (
-        regex(r"JIT session error: Symbols not found: \[[^\]]{0,2000}\bcuda_dialect_"),
-        "CuTe DSL does not find its runtime library (CUTE_DSL_LIBS)",
+        # The library's wrappers of the driver's functions begin with an underscore.
+        regex(r"JIT session error: Symbols not found: \[(?: ?_cu(?:da)?[A-Z]|[^\]]{0,2000}\bcuda_dialect_)"),
+        f"{_NO_LIBRARY}, or another library is in its place",
     ),
-    (regex(r"JIT session error: Symbols not found: \[ ?_?cu(?:da)?[A-Z]"), _NO_DRIVER),
+    (regex(r"JIT session error: Symbols not found: \[ ?cu(?:da)?[A-Z]"), _NO_DRIVER),
     (regex(r"CudaDriverDependencyError|CUDA Driver Dependency Error"), _NO_DRIVER),
     (regex(r'DynamicLibNotFoundError: "cuda" is an NVIDIA driver library'), _NO_DRIVER),
 )
 # A consequence of the first two.
 _UNKNOWN_FUNCTION = regex(r"RuntimeError: Unknown function (?:cutlass|_mlir)_\w")
+#: The frame in which the DSL looks for the files that CUTE_DSL_LIBS names.
+_OF_LIBRARIES = ", in get_shared_libs"
 _EXCEPTION = regex(r"(?:[\w.]{1,200}\.)?(?P<name>[A-Z]\w{2,60}Error): ")
 
 
@@ -37,6 +41,8 @@ def _read(window: Window) -> Finding | None:
     if _UNKNOWN_FUNCTION.search(line):
         headline = "CuTe DSL could not load what it compiled; a line above says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception=exception, stage="load")
+    if line.startswith("FileNotFoundError: ") and any(_OF_LIBRARIES in above for above in window.before):
+        return finding(window, Kind.ENVIRONMENT, f"{_NO_LIBRARY}: {line}", line, exception=exception, stage="load")
     for pattern, headline in _STATED:
         if pattern.search(line):
             return finding(window, Kind.ENVIRONMENT, headline, line, exception=exception, stage="load")
@@ -50,6 +56,7 @@ RECOGNISER = Recogniser(
         "DriverDependencyError",
         "DynamicLibNotFound",
         "Unknown function ",
+        "FileNotFoundError: ",
     ),
     read=_read,
     examples=dict.fromkeys(
@@ -57,6 +64,7 @@ RECOGNISER = Recogniser(
             "JIT session error: Symbols not found: [ cuFuncSetAttribute, cuLaunchKernel ]",
             "JIT session error: Symbols not found: [ cuda_dialect_init_library_once, _cudaGetDevice ]",
             "base_dsl.common.CudaDriverDependencyError: CudaDriverDependencyError: CUDA Driver Dependency Error",
+            "JIT session error: Symbols not found: [ _cuKernelGetAttribute, _cudaGetDevice ]",
             "RuntimeError: Unknown function cutlass_host_Tensorgmemo1281",
         ),
         Kind.ENVIRONMENT,

@@ -41,6 +41,9 @@ _BLAMES_ITSELF = (
     "Check the source location above",
 )
 
+# Not of the program: the library that what is compiled is linked with.
+_RUNTIME_LIBRARY = "The CUTE_DSL runtime library"
+
 
 def _notes(report: CuteReport) -> list[str]:
     texts = chain.from_iterable(report.texts(label) for label in ("note", "suggestion"))
@@ -165,16 +168,17 @@ def _read(window: Window) -> Finding | None:
     if report.code is None and (diagnostic := parse(line)) and diagnostic.locations:
         return None  # a compiler's own, in the text of an exception
     first = f"error[{report.code}]: {report.headline}" if report.code else report.headline
+    surrounds = report.headline.startswith(_RUNTIME_LIBRARY)
     return finding(
         window,
-        Kind.FRONTEND_ERROR,
+        Kind.ENVIRONMENT if surrounds else Kind.FRONTEND_ERROR,
         report.headline,
         _message(first, report),
         locations=(report.source,) if report.source else (),
         notes=_notes(report),
         extent=report.extent,
         exception=exception or "DSLUserCodeError",
-        stage="trace",
+        stage="load" if surrounds else "trace",
     )
 
 
@@ -190,6 +194,9 @@ RECOGNISER = Recogniser(
         "  error: IR verification failed: 'nvvm.x' op bad": Kind.MLIR_DIAGNOSTIC,
         "error: PTX assembly failed\n  note: ptxas log:\n        ptxas x, line 9; error   : bad": Kind.PTXAS,
         "error: NVVM backend compilation failed\n  error: libNVVM failed": Kind.LLVM_DIAGNOSTIC,
+        "error: The CUTE_DSL runtime library could not be resolved or is incompatible.\n  --> k.py:9:1\n   |": (
+            Kind.ENVIRONMENT
+        ),
         "error: compiler pass failed\n  error: failed to legalize operation 'cute.x'": Kind.MLIR_DIAGNOSTIC,
         "[Internal Error] The compiler hit a problem\n\nDetail: x to integer conversion is bad": Kind.FRONTEND_ERROR,
     },
