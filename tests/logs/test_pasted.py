@@ -400,3 +400,43 @@ def test_a_failure_that_a_sentence_tells(text: str, kind: Kind, headline: str) -
 def test_an_error_in_the_launcher_has_its_file_and_line() -> None:
     diagnosis = diagnosed("C:\\Temp\\tmpab12cd34\\__triton_launcher.c(123): error C2059: syntax error: '}'\n")
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "__triton_launcher.c", 123)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        (
+            "[Bug] SomeErrorImpl('invalid operands of type triton.language.float16 and int8')\n@triton.jit\n",
+            Kind.PYTHON_EXCEPTION,
+            "SomeErrorImpl: invalid operands of type triton.language.float16 and int8",
+        ),
+        (
+            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"\n@triton.jit\n",
+            Kind.FRONTEND_ERROR,
+            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"",
+        ),
+        (
+            'every build has the same "stack frame size exceeds limit" issue\n@triton.jit\n',
+            Kind.LLVM_DIAGNOSTIC,
+            "LLVM: stack frame size exceeds limit",
+        ),
+        (
+            "核心错误表现为无法找到AttrsDescriptor类\nimport triton.language as tl\n",
+            Kind.ENVIRONMENT,
+            "cannot import name 'AttrsDescriptor'",
+        ),
+    ],
+)
+def test_a_failure_as_people_retell_it(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
+
+
+def test_an_exception_of_cute_that_a_terminal_wrapped() -> None:
+    diagnosis = diagnosed(
+        "DSLRuntimeError: The operand of this operation is of a type that the\n"
+        "instruction does not have on this\nGPU.\n\nThe kernel is short.\n"
+    )
+    assert diagnosis.headline == (
+        "The operand of this operation is of a type that the instruction does not have on this GPU."
+    )

@@ -146,8 +146,9 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
                 yield _Field(name, holds, _DOUBT[name], difference)
     compilers = symptoms.compiler or (TRITON.name,)
     compiler = diagnosis.compiler.name if diagnosis.compiler else None
-    # Words that both compilers print (ptxas's, LLVM's, Python's) are CuTe's only where the text says so.
-    if compiler is not None or TRITON.name not in compilers:
+    # Words that both compilers print (ptxas's, LLVM's, Python's) are CuTe's only where the text says so, and Triton's
+    # unless the entry asks for that, too.
+    if compiler is not None or TRITON.name not in compilers or symptoms.compiler == (TRITON.name,):
         difference = f"compiler: {compiler or 'not known'}, not {' or '.join(compilers)}"
         yield _Field("compiler", compiler in compilers, _DOUBT_OF_COMPILER.get(compilers, 1.0), difference)
     if symptoms.function:
@@ -166,7 +167,9 @@ def _modern(message: str) -> str:
 
 
 def _message(expected: Sequence[str], actual: str) -> _Field:
-    holding = [text for text in expected if _occurs(text, actual)]
+    # A text may have been wrapped by whoever pasted it.
+    joined = " ".join(actual.split())
+    holding = [text for text in expected if _occurs(text, actual) or text in joined]
     if holding:
         length = max(map(len, holding))
         # A longer text says more: of two entries that hold, the one that quotes more of the message is meant.

@@ -14,7 +14,11 @@ from triage.logs.recognisers.silent_pass import failed_pass
 from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.model.diagnosis import SourceLocation
 
-_STAGE = regex(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
+# Up to 2.3 the functions are named by what they read and write.
+_STAGE = regex(
+    r",? in (?:make_|optimize_|(?:ttir|ttgir|llir|ptx)_to_|translate_\w{1,20}_to_)"
+    r"(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b"
+)
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
 # What a kernel's source calls while it is read.
 _OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")

@@ -38,7 +38,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
         "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
-        "CuteDSL",
+        "CuteDSL", "cutlass.torch", "mark_layout_dynamic",
     ),
 }  # fmt: skip
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
@@ -54,6 +54,7 @@ _OWN_WORDS = regex(
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
     r"|\bbase_dsl\b|\bcutlass\.(?:cute|_mlir|cutlass_dsl)\b|\bCu[Tt]e ?-?DSL\b|_cute_ops_gen|cuda_dialect_"
+    r"|strides\[leading_dim\]|leading dimension from layout"
     r"|'cutlass(?:\.\w{1,40}){0,4}'"
 )
 _COMPILER_WORDS = regex(

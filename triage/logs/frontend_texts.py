@@ -36,7 +36,7 @@ def _lines(part: str) -> tuple[str, ...]:
 def frontends_text(text: str) -> int | None:
     """Where a text that Triton's Python code raises begins in a line; None if there is none."""
     beginning = text[:_MAX_TEXT]
-    return next((beginning.index(known) for part in _texts() for known in part if known in beginning), None)
+    return min((beginning.index(known) for part in _texts() for known in part if known in beginning), default=None)
 
 
 def is_languages(text: str) -> bool:

@@ -10,7 +10,7 @@ from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.patterns import regex
-from triage.logs.recognisers import silent_pass
+from triage.logs.recognisers import llvm_diagnostic, silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
@@ -50,7 +50,7 @@ _LAUNCHER = regex(
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
 _TITLED = regex(
     r"(?:[\]:]|\b(?i:errors?|with|got|hits?|raises?|throws?)) "
-    r"(?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
+    r"(?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception)(?:: \S|\(['\"]).{4,600}"
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )
 _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
@@ -67,6 +67,24 @@ _STATIC_ASSERT = regex(r"^\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
 _SOURCE = regex(
     r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
 )
+# How people retell well-known failures, and in which words Triton tells them.
+_RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
+    (
+        regex(
+            r"(?:error|fail|cannot|missing|not find|失败|无法|报错|错误).{0,80}(?<![a-z_])AttrsDescriptor(?![a-z_])",
+            re.IGNORECASE,
+        ),
+        Kind.ENVIRONMENT,
+        "cannot import name 'AttrsDescriptor'",
+    ),
+    (
+        regex(r"(?<![A-Za-z_])M ?(?:≥|>=|≧) ?16\W{1,3}N ?(?:≥|>=|≧) ?16"),
+        Kind.FRONTEND_ERROR,
+        "Input shapes should have M >= 16, N >= 16 and K >= 16",
+    ),
+)
+# What a clause may follow.
+_CLAUSES = (": ", ". ", "`", '"', "\u201c")
 _PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 
@@ -108,12 +126,24 @@ def _stated(position: int, line: str) -> Finding | None:
     elif launch := _LAUNCHER.search(line):
         shown = f"ValueError: {launch.group()}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
+    elif retold := next(((kind, text) for pattern, kind, text in _RETOLD if pattern.search(line)), None):
+        diagnosis = bounded_diagnosis(retold[0], retold[1], f"{retold[1]}\n{line}")
     elif (begin := frontends_text(line)) is not None:
-        begin -= int(begin > 0 and line[begin - 1] in "'\"")
+        begin = _clause(line, begin)
         diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, line[begin:], line[begin:], stage="source")
     else:
         return None
     return Finding(diagnosis, Specificity.EXCEPTION, position)
+
+
+def _clause(line: str, position: int) -> int:
+    """Where the text with a known part at ``position`` begins: there, or, if that part is from within a sentence, where
+    its clause does."""
+    if line[position].isupper():
+        return position
+    before = line[:position]
+    ends = [before.rindex(mark) + len(mark) for mark in _CLAUSES if mark in before]
+    return max(ends, default=len(line) - len(line.lstrip("#*> ")))
 
 
 def _first(pattern: re.Pattern[str], lines: Iterable[str]) -> str | None:
@@ -152,10 +182,16 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
                 continue
             if finding := read(Window(position, text, (), (), ())):
                 return finding
+            # Of an error of LLVM's only the text.
+            if llvm_diagnostic.error_text(f"error: {text}"):
+                return Finding(
+                    bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position
+                )
             if kind := _kind(text):
                 return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
     for position, line in enumerate(lines):
-        if (titled := _TITLED.search(line)) and (finding := read(Window(position, titled["error"], (), (), ()))):
+        titled = None if _SOURCE.match(line) else _TITLED.search(line)
+        if titled and (finding := read(Window(position, titled["error"], (), (), ()))):
             return finding
     for position, line in enumerate(lines):
         if finding := _stated(position, line):

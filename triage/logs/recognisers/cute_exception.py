@@ -15,6 +15,7 @@ behind ``Caused exception:``.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from triage.logs.cute_snippet import HEADING
 from triage.logs.cute_texts import EXCEPTION, is_wrapper, undecorated
@@ -33,6 +34,8 @@ _LABEL = regex(
 )
 _ENDS = ("Traceback (", "  File ", "The above exception", "During handling of", "====", "```", "~~~")
 _MOST_LINES = 40
+# A text is wrapped at some width, and into few lines; its last line may be shorter.
+_WRAPPED, _MOST_WRAPPED = 30, 6
 # What the driver says as a kernel is loaded or launched.
 _DRIVER = regex(r"(?:CUDA_ERROR_|cudaError)\w{3,60}|CUDA launch failed")
 _LOADING = regex(r"NO_BINARY|INVALID_(?:SOURCE|PTX|IMAGE)|UNSUPPORTED_PTX|NoKernelImage|InvalidPtx")
@@ -54,6 +57,18 @@ class _Labelled:
 
     def first(self, label: str) -> str:
         return next((text for text in self.texts.get(label, ()) if text), "")
+
+
+def _wrapped(text: str, after: Sequence[str]) -> list[str]:
+    """The lines that a text was continued on when somebody's terminal or editor wrapped it."""
+    lines: list[str] = []
+    last = text
+    while len(last) >= _WRAPPED and last.rstrip()[-1] not in ".!?:" and len(lines) < min(_MOST_WRAPPED, len(after)):
+        last = after[len(lines)].strip()
+        if not last or last.startswith(_ENDS) or _LABEL.match(last) or EXCEPTION.match(last) or parse(last):
+            break
+        lines.append(last)
+    return lines
 
 
 def _labelled(after: Sequence[str]) -> _Labelled:
@@ -94,8 +109,9 @@ def _read(window: Window) -> Finding | None:
     stated = EXCEPTION.match(window.line.strip())
     if stated is None:
         return None
-    name, text = stated["name"], undecorated(stated["text"] or "")
-    labelled = _labelled(window.after)
+    wrapped = _wrapped(stated["text"] or "", window.after)
+    name, text = stated["name"], undecorated(" ".join([stated["text"] or "", *wrapped]))
+    labelled = _labelled(tuple(islice(window.after, len(wrapped), len(wrapped) + _MOST_LINES)))
     cause = undecorated(labelled.first("Caused exception"))
     if is_wrapper(text) and cause and not is_wrapper(cause):
         text, cause = cause, ""
@@ -124,7 +140,7 @@ def _read(window: Window) -> Finding | None:
         "\n".join(message),
         locations=(located,) if located else (),
         notes=[*labelled.texts.get("Additional Context", ()), *labelled.texts.get(_SUGGESTED, ())],
-        extent=labelled.extent,
+        extent=len(wrapped) + labelled.extent,
         exception=name,
         stage=stage,
     )

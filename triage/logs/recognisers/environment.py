@@ -34,7 +34,8 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "The linker does not find {}",
         regex(
-            r"(?:cannot find |unable to find library |library not found for )(-l(?:cuda|python|amdhip|hip)[\w.]{0,40})"
+            r"(?:[Cc]annot find |unable to find library |library not found for )"
+            r"(-l(?:cuda|python|amdhip|hip)[\w.]{0,40})"
             r"|error: library '([\w.]{1,60})' not found"
             rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda|python)\w{{0,20}}\.lib)"
         ),
@@ -137,7 +138,7 @@ RECOGNISER = Recogniser(
     anchors=(
         "fatal error",
         "include file ",
-        "cannot find -l",
+        "annot find -l",
         " library -l",
         "error: library ",
         "for -l",

@@ -13,7 +13,11 @@ _TRITON = regex(
     r"(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
 )
 # Intel's back end, which prints it before an exception without words.
-_INTEL = regex(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
+_INTEL = regex(
+    r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})"
+    # of its graphics compiler
+    r"|(?<!\w)(?P<compiler>IGC: (?:LLVM Error|Internal Compiler Error).{0,200})"
+)
 _RUNTIME = regex(
     r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
@@ -28,7 +32,7 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
     match = _TRITON.search(line) or _INTEL.search(line) or _RUNTIME.search(line)
-    return match["text"].strip() if match else None
+    return next(filter(None, (match["text"], match.groupdict().get("compiler")))).strip() if match else None
 
 
 def _read(window: Window) -> Finding | None:
@@ -44,11 +48,12 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("riton Error", "riton error", "Error during Intel", "rror: ", "Memory access fault"),
+    anchors=("riton Error", "riton error", "Error during Intel", "IGC: ", "rror: ", "Memory access fault"),
     read=_read,
     examples={
         "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,
         "Memory access fault by GPU node-1 on address 0x7f00. Reason: Page not present.": Kind.LAUNCH_ERROR,
+        "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,

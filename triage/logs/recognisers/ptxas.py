@@ -15,6 +15,10 @@ _STATED = regex(
     r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
     r"(?P<severity>error|fatal)(?: {1,8}|(?<=ptxas error)|(?<=ptxas fatal)): (?P<text>\S.{0,4000})"
 )
+# As people retell it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
+_RETOLD = regex(
+    r"(?i:ptxas)(?: \w{1,20}){0,3} (?:error|failure|failed): (?P<text>'\S.{3,400}|\S.{0,300}(?:sm_|\.target).{0,300})$"
+)
 _FAILED = regex(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
 _CALLED = regex(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
@@ -43,6 +47,8 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if error := error_text(line):
         return _finding(window, error, Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC)
+    if retold := _RETOLD.search(line):
+        return _finding(window, retold["text"], Specificity.DIAGNOSTIC)
     if _FEATURE.match(line):
         return _finding(window, line, Specificity.DIAGNOSTIC)
     return _consequence(window, line)
@@ -67,12 +73,13 @@ def _consequence(window: Window, line: str) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("ptxas", "CalledProcessError: Command", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
+    anchors=("ptxas", "PTXAS", "CalledProcessError: Command", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
     read=_read,
     examples={
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
         "ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher": Kind.PTXAS,
         f"error: m.di_location<{'/folder' * 200}/k.py:1:0>: ptxas log: ptxas x, line 3; error   : bad": Kind.PTXAS,
+        "PTXAS compilation error: 'mma.x' not supported on target 'sm_121a'": Kind.PTXAS,
         "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
         "CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.": Kind.PTXAS,
     },
