@@ -46,7 +46,7 @@ READS_ITSELF = {
     "triage.harness.cleaning": "the kernel's /proc",
     "triage.capture.service.server": "the lock beside the service's own socket",
     "triage.harness.judgement": "the answer of its own process, in memory",
-    "triage.harness.engine": "a cache entry of the worker, moved to where the guard's service reads it",
+    "triage.harness.answers": "a cache entry of the worker, moved to where the guard's service reads it",
     "triage.integrations.compile_matrix": "a case that triage itself wrote",
 }
 

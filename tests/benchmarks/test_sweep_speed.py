@@ -1,87 +1,70 @@
-"""What a sweep costs: 1,000 small compiles with two jobs, against a plain loop in one interpreter, and what it adds to
-the harness: part of the two processors' time.
+"""What a sweep costs: 1,000 small compiles with two jobs, against a plain loop in one interpreter and against two
+workers of Dask; and the share of triage's own process.
 
 Run with ``pytest -m slow tests/benchmarks``, on a machine that has nothing else to do.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-from itertools import product
 from pathlib import Path
 
 import pytest
+from small_compiles import AXES, CELLS, Usage, bare_loop, case_in, measured
 
 import triage
-from triage.harness.engine import Engine
-from triage.harness.request import Request
-from triage.harness.toolchains import Toolchains
-from triage.model.case import Case, frozen
-from triage.sweeps.axes import axes_of, case_space
+from triage.sweeps.dask_address import DaskAddress
+from triage.sweeps.dask_engine import dask_executor
+from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.sweep import SweepOptions
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
-HERE = Path(__file__).parent
-KERNEL = """
-import triton
-import triton.language as tl
+MOST_OF_A_LOOP, MOST_OWN, MOST_OF_TWO_JOBS = 0.60, 0.02, 1.10
 
 
-@triton.jit
-def matmul(
-    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
-):
-    at = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    tl.store(c_ptr + at, tl.load(a_ptr + at, mask=at < M) + tl.load(b_ptr + at, mask=at < N) * BLOCK_N, mask=at < K)
-"""
-"""A kernel as ``in_process.py`` compiles it."""
-AXES = {
-    "BLOCK_M": [16, 32, 64, 128, 256, 512, 1024, 2048],
-    "BLOCK_N": [1, 2, 3, 4, 5],
-    "num_warps": [1, 2, 4, 8, 16],
-    "num_stages": [1, 2, 3, 4, 5],
-}
-MOST_OF_A_LOOP, MOST_OWN = 0.60, 0.02
+def two_jobs(folder: Path) -> Usage:
+    with measured() as usage:
+        sweep = triage.sweep(case_in(folder), AXES, options=SweepOptions(folder=folder, jobs=2, cache=False))
+    _check(sweep)
+    return usage
+
+
+def two_workers(folder: Path) -> tuple[Usage, Usage]:
+    """With the start and the end of the workers, and without them. Their processor time is known with them alone."""
+    with measured() as whole, dask_executor(DaskAddress.parse("local:2")) as executor, measured() as compiling:
+        sweep = triage.sweep(case_in(folder), AXES, executor, options=SweepOptions(folder=folder, cache=False))
+    _check(sweep)
+    return whole, compiling
+
+
+def _check(sweep: SweepMap) -> None:
+    assert sweep.cells_in(CellState.COMPILED).bit_count() == CELLS
 
 
 def test_a_thousand_small_compiles(tmp_path: Path) -> None:
-    kernel = tmp_path / "kernel.py"
-    kernel.write_text(KERNEL)
-    configurations = [
-        json.dumps([{"BLOCK_M": block, "BLOCK_N": factor}, {"num_warps": warps, "num_stages": stages}])
-        for block, factor, warps, stages in product(*AXES.values())
-    ]
-    began = time.monotonic()
-    command = [sys.executable, HERE / "in_process.py", kernel, "90", *configurations]
-    subprocess.run(command, check=True, capture_output=True)
-    loop_s = time.monotonic() - began
-    signature = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
-    case = Case(
-        tmp_path,
-        kernel.name,
-        "matmul",
-        frozen(signature),
-        frozen({"BLOCK_M": 16, "BLOCK_N": 1}),
-        divisible=frozen({"M": 16, "N": 16, "K": 16}),
+    loop, sweep = bare_loop(case_in(tmp_path)), two_jobs(tmp_path)
+    # Where both processors are busy, this is what the wall shows; and it is the same on a machine that is shared.
+    ratio = sweep.all_s / 2 / loop.all_s
+    figures = (
+        f"{sweep.wall_s:.1f} s against {loop.wall_s:.1f} s: {sweep.wall_s / loop.wall_s:.2f}, "
+        f"by processor time {ratio:.2f}; triage's own share {sweep.share:.4f}"
     )
-    began, own = time.monotonic(), time.process_time()
-    sweep = triage.sweep(case, AXES, options=SweepOptions(folder=tmp_path, jobs=2, cache=False))
-    sweep_s, own_s = time.monotonic() - began, time.process_time() - own
-    assert sweep.cells_in(CellState.COMPILED).bit_count() == 1000
-    # The same compiles without keys, ledger, rules and map.
-    own = time.process_time()
-    with Engine(2) as engine:
-        toolchain = Toolchains().default()
-        space = case_space(case, axes_of(AXES, case), ())
-        for _ in engine.run(Request(space.case(cell), toolchain) for cell in range(1000)):
-            pass
-    added = (own_s - (time.process_time() - own)) / (2 * sweep_s)
-    figures = f"{sweep_s:.1f} s against {loop_s:.1f} s: {sweep_s / loop_s:.2f}; added to the harness: {added:.4f}"
     print(figures)
-    assert sweep_s <= MOST_OF_A_LOOP * loop_s, figures
-    assert added <= MOST_OWN, figures
+    assert sweep.wall_s <= MOST_OF_A_LOOP * loop.wall_s, figures
+    assert sweep.share <= MOST_OWN, figures
+
+
+def test_two_workers_of_dask(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "workers").mkdir()
+    jobs = two_jobs(tmp_path / "jobs")
+    whole, compiling = two_workers(tmp_path / "workers")
+    figures = (
+        f"{whole.wall_s:.1f} s, {compiling.wall_s:.1f} s without start and end, against {jobs.wall_s:.1f} s: "
+        f"{whole.wall_s / jobs.wall_s:.2f} and {compiling.wall_s / jobs.wall_s:.2f}; "
+        f"by processor time {whole.all_s / jobs.all_s:.2f}"
+    )
+    print(figures)
+    assert whole.wall_s <= MOST_OF_TWO_JOBS * jobs.wall_s, figures

@@ -18,6 +18,7 @@ from conftest import Traces
 from test_faults import LIMITS, MODULE, Stream, module, told
 
 from triage.harness import run, servers
+from triage.harness.answers import Answers
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.reads import ModuleReads
@@ -313,7 +314,7 @@ def test_the_files_of_a_module_that_is_compiled_in_fresh_processes_are_known(
     (tmp_path / "sibling.py").write_text("")
     case = module(tmp_path, "pass")
     case.path.write_text("import sibling\n" + MODULE.replace("BODY", "    pass") + TOOLS + trick + "\n")
-    monkeypatch.setattr(shared_engine, "_store", Remembering())
+    monkeypatch.setattr(shared_engine, "_answers", Answers(Remembering(), keep=False))  # type: ignore[arg-type]
     list(shared_engine.run([Request(case, toolchains.default(), LIMITS)]))
     assert stored == [[case.path.name, "sibling.py"]]
 

@@ -1,10 +1,12 @@
 """The engine under every command: takes a stream of requests, gives a stream of attempts as they end.
 
-One loop over sockets and pipes, no threads. An admitted request waits until the servers it needs are ready (see
-``servers.py``), runs as a fork of its case server (``run.py``), and is judged when its process has ended
-(``judge.py``), in another process where its log is long (``judgement.py``). A second run may follow (``work.py``): a
-*confirmation* in a fresh process, for a crash that may come from forking alone, or an *observation*, a fresh process in
-which MLIR names the pass that failed (``observe.py``).
+One loop, no threads. An admitted request waits until the servers it needs are ready (``servers.py``), runs as a fork of
+its case server (``launching.py``), and is judged when its process has ended (``judges.py``). A second run may follow
+(``second_look.py``), then the answer (``answers.py``).
+
+A server's message wakes the loop: that a run's process exists, and that it has ended. What the run writes meanwhile
+lies in its pipes until the loop next looks at the limits, ten times a second: a compile reports some twenty times, and
+each wake-up would cost as much as the report.
 
 A run that loses its server is not judged: the request is run again, alone, below servers of its own. If it loses those
 as well, with nothing else running, the compile itself killed them.
@@ -15,36 +17,31 @@ from __future__ import annotations
 import itertools
 import os
 import selectors
-import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Any
 
-from triage import logs
-from triage.files import replace_file
-from triage.harness import artifacts, observe, processes
+from triage.harness import processes
+from triage.harness.answers import Answers
 from triage.harness.deadline import Deadline
-from triage.harness.judge import NO_LLD, unless_skipped
-from triage.harness.judgement import Judged, Judging, Question
+from triage.harness.judge import unless_skipped
+from triage.harness.judgement import Judged
+from triage.harness.judges import Judges
+from triage.harness.launching import RunLauncher
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
-from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
-from triage.harness.run import Pipe, Run, open_run, over_limit
+from triage.harness.removal import FolderRemoval
+from triage.harness.request import Attempt, FullCompile, Request
+from triage.harness.run import Run, over_limit
+from triage.harness.second_look import Conclusion, FirstRun, Mode, SecondLook
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
-from triage.harness.ulimits import ulimits
-from triage.harness.work import FirstRun, Mode, SecondLook, Work
+from triage.harness.work import Work
 from triage.harness.worker import wire
-from triage.ir.passes import PassInput
-from triage.model.errors import EnvironmentFault, machine_fault
-from triage.model.outcome import Outcome, Status, Undecided
-from triage.scratch import lacks_room
+from triage.model.errors import machine_fault
+from triage.model.outcome import Outcome, Undecided
 
 _WATCH_S = 0.1
 """How often memory is looked at. A process can touch about 3 GB a second, so a limit is overrun by 0.3 GB at most."""
@@ -68,13 +65,14 @@ class Engine:
     ) -> None:
         self.deadline = deadline or Deadline()
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
-        self._store = store
-        self._keep = keep
+        self._answers = Answers(store, keep)
         self._selector = selectors.DefaultSelector()
         self._tree = ServerTree(self._selector, self, spare)
+        self._launcher = RunLauncher(self._selector, self._tree)
+        self._judges = Judges(self._selector, self._judged)
+        self._removal = FolderRemoval(self._tree)
         self._works: list[Work] = []
         self._finished: list[Attempt] = []
-        self._discarded: list[Path] = []
         self._numbers = itertools.count(1)
         self._second_look = SecondLook()
         self._last_watch = 0.0
@@ -109,6 +107,7 @@ class Engine:
         """
         stream = iter(requests)
         more = True
+        self._tree.forget_environment()
         try:
             while (more or self._works) and not self.deadline.over:
                 waiting = False
@@ -120,9 +119,9 @@ class Engine:
                         break
                     if request is None:
                         waiting = True
-                    elif (remembered := self._store.get(request) if self._store else None) is not None:
+                    elif (remembered := self._answers.remembered(request)) is not None:
                         # The limits of what runs are looked at before the next is taken.
-                        self._finished.append(Attempt(request, remembered, cached=True))
+                        self._finished.append(remembered)
                     else:
                         self._works.append(Work(request, next(self._numbers)))
                 if self._works or waiting:
@@ -136,13 +135,11 @@ class Engine:
 
     def _step(self) -> None:
         self._advance()
-        if not self._finished:
-            self._remove_discarded()
         deadlines = [run.clock.next_deadline for _, run in self._runs()]
         deadlines += [work.judging.deadline for work in self._works if work.judging]
-        next_end = min([*deadlines, self._tree.next_deadline()]) - time.monotonic()
-        longest = 0.0 if self._finished else _WATCH_S
-        for key, _ in self._selector.select(max(0.0, min(next_end, longest))):
+        deadlines += [self._tree.next_deadline(), self._last_watch + _WATCH_S]
+        left_s = 0.0 if self._finished else min(min(deadlines) - time.monotonic(), _WATCH_S)
+        for key, _ in self._selector.select(max(0.0, left_s)):
             # An earlier event of this round may have closed the descriptor.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
@@ -166,31 +163,34 @@ class Engine:
                 if work.mode is Mode.FORK:
                     self._start_fork(work)
                 else:
-                    self._start_fresh(work, work.mode)
+                    self._start_fresh(work)
             except (wire.Unsendable, OSError) as error:  # OSError: no descriptor is free, for example
-                self._finish(work, Undecided(f"no compile could be started: {machine_fault(error) or error}"))
+                reason = f"no compile could be started: {machine_fault(error) or error}"
+                self._finish(work, Conclusion(Undecided(reason)))
 
     def _watch(self) -> None:
+        """Look at what runs: at what is due now, and ten times a second at everything."""
         now = time.monotonic()
-        for _, run in self._runs():
-            if run.events.events:
-                run.clock.begin()
-            if run.clock.stuck(now) and run.server is not None:
-                self._tree.distrust(run.server)
-            elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
-                run.facts.timed_out = not run.events.flooded
-                run.kill()
-        for work in self._works:
-            if work.judging is not None and now > work.judging.deadline:
-                work.judging.kill()
-        if now - self._last_watch < _WATCH_S:
-            return
-        self._last_watch = now
-        self._tree.watch(now)
+        look = now - self._last_watch >= _WATCH_S
         for work, run in self._runs():
-            pid = run.process.pid
-            if pid and not run.clock.killed and over_limit(pid, run.facts, work.request.limits):
-                run.kill()
+            if look or now > run.clock.next_deadline:
+                self._look(work, run, now)
+        self._judges.watch(self._works, now)
+        if look:
+            self._last_watch = now
+            self._tree.watch(now)
+            self._removal.watch(now)
+
+    def _look(self, work: Work, run: Run, now: float) -> None:
+        self._launcher.look(run)
+        if run.clock.stuck(now) and run.server is not None:
+            self._tree.distrust(run.server)
+        elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
+            run.facts.timed_out = not run.events.flooded
+            run.kill()
+        pid = run.process.pid
+        if pid and not run.clock.killed and over_limit(pid, run.facts, work.request.limits):
+            run.kill()
 
     # ---- what the servers report (servers.Listener)
 
@@ -199,31 +199,25 @@ class Engine:
             if run.identity == identity:
                 run.process = process
                 run.clock.restart()
-                if process.pidfd >= 0:
-                    self._selector.register(process.pidfd, selectors.EVENT_READ, partial(self._ended, run))
                 return
-        process.close()  # It belonged to a stream that was abandoned.
-
-    def _ended(self, run: Run) -> None:
-        unregister(self._selector, run.process.pidfd)
-        run.clock.end()
+        process.close()  # It belonged to a stream that was abandoned, or removes folders.
 
     def exited(self, identity: str, end: Exited) -> None:
         for work, run in self._runs():
             if run.identity != identity:
                 continue
-            self._close(run)
+            self._launcher.close(run)
             if end.fork_failed:
-                self._finish(work, Undecided(f"no new process could be started: {end.fork_failed}"))
+                self._finish(work, Conclusion(Undecided(f"no new process could be started: {end.fork_failed}")))
                 continue
-            run.facts.ended(end)
+            run.ended(end)
             self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
         for work in list(self._works):
             run = work.active_run
             if run is not None and run.server is remote:
-                self._close(run)
+                self._launcher.close(run)
                 self._after_loss(work, run, remote)
             elif work.awaited is not None:
                 # While it waits for nothing, it keeps no other request from running alone.
@@ -244,7 +238,8 @@ class Engine:
         if self._runs_alone(work):
             return
         if run is None:
-            self._finish(work, Undecided("importing the kernel's module killed triage's own processes, twice"))
+            killed = "importing the kernel's module killed triage's own processes, twice"
+            self._finish(work, Conclusion(Undecided(killed)))
         else:
             run.facts.lost_server = True
             self._settle(work, run)
@@ -263,13 +258,12 @@ class Engine:
 
     def _start_fork(self, work: Work) -> None:
         work.awaited = None
-        if not self._tree.forkable(work.request):
-            work.mode = Mode.FRESH
-            self._start_fresh(work, Mode.FRESH)
-            return
         case = self._tree.case_server(work.request, work.isolation)
+        if case is None:
+            self._start_fresh(work)
+            return
         if not isinstance(case, Remote):
-            self._finish(work, case)
+            self._finish(work, Conclusion(case))
             return
         if case.answer is None or case.level is not Level.CASE or case.state is not ServerState.READY:
             work.awaited = case
@@ -277,96 +271,24 @@ class Engine:
         work.reads = case.reads
         if case.process.threads() > 1:
             # The module started threads on import: a fork of it may hang in a lock that none of them will open.
-            work.mode = Mode.FRESH
-            self._start_fresh(work, Mode.FRESH)
-            return
-        run, writing = self._open_run(work, case, case.environment())
-        message = work.message(run, {})
-        self._launch(work, run, case, {"op": "compile", **message}, writing)
+            self._start_fresh(work)
+        elif self._launcher.fork(work, case) is None:
+            self._after_loss(work, work.run, case)
 
-    def _start_fresh(self, work: Work, mode: Mode | observe.How) -> None:
-        request = work.request
+    def _start_fresh(self, work: Work) -> None:
+        work.mode = Mode.FRESH if work.mode is Mode.FORK else work.mode
         nanny = self._tree.nanny()
-        stated = {request.toolchain.compiler.name: request.toolchain.release}
-        known = dict(work.first.outcome.environment) if work.first else stated
-        run, writing = self._open_run(work, nanny, known)
-        extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
-        path = run.folder / "request.json"
-        compile_message = work.message(run, extra)
-        compile_message["triton_key"] = self._tree.library_keys.get(request.toolchain)
-        try:
-            path.write_text(wire.dumps(compile_message))
-        except (OSError, TypeError, RecursionError) as error:
-            self._close(run)
-            for fd in writing:
-                os.close(fd)
-            raise wire.Unsendable(f"the request cannot be written to {path.parent}: {error}") from None
-        message = {
-            "op": "start",
-            "id": run.identity,
-            "command": self._tree.command(request, "fresh", str(path)),
-            "environment": {**self._tree.environment(request), **extra},
-            "memory_bytes": request.limits.memory_bytes,
-        }
-        self._launch(work, run, nanny, message, writing)
-
-    def _open_run(self, work: Work, server: Remote, environment: dict[str, str]) -> tuple[Run, list[int]]:
-        folder, identity = self._tree.new_folder(), self._tree.new_identity()
-        server.attempts += 1
-        return open_run(identity, folder, server, work.timeout_s, work.new_log(), environment)
-
-    def _launch(self, work: Work, run: Run, server: Remote, message: dict[str, Any], writing: list[int]) -> None:
-        work.run = run
-        for pipe in run.pipes:
-            self._selector.register(pipe.fd, selectors.EVENT_READ, partial(self._read, pipe))
-        try:
-            asked = server.ask(message, writing)
-        except wire.Unsendable:
-            self._close(run)
-            raise
-        finally:
-            for fd in writing:
-                os.close(fd)
-        if not asked:
-            self._close(run)
-            self._after_loss(work, run, server)
-
-    def _read(self, pipe: Pipe) -> None:
-        if not pipe.read():
-            unregister(self._selector, pipe.fd)
-
-    def _close(self, run: Run) -> None:
-        """The run's process has ended, or never was: read the rest of its pipes and close them."""
-        for fd in (*(pipe.fd for pipe in run.pipes), run.process.pidfd):
-            unregister(self._selector, fd)
-        if run.server is not None:
-            run.server.attempts -= 1
-        run.close()
+        if self._launcher.fresh(work, work.mode) is None:
+            self._after_loss(work, work.run, nanny)
 
     # ---- judging runs
 
     def _settle(self, work: Work, run: Run) -> None:
-        """Have an ended run judged."""
         if run.events.flooded:
-            self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
-            return
-        if work.reads is None:
-            work.reads = run.events.reads()
-        run.facts.ulimits = ulimits(work.request.limits)
-        request, how = work.request, work.mode if isinstance(work.mode, observe.How) else None
-        question = Question(request.case, run.facts, request.limits, run.token, run.folder, how)
-        if question.is_long:
-            with suppress(OSError):  # without another process it is judged here
-                judging = work.judging = Judging(question)
-                self._selector.register(judging.fd, selectors.EVENT_READ, partial(self._answered, work, run, judging))
-                return
-        self._judged(work, run, question.answer())
-
-    def _answered(self, work: Work, run: Run, judging: Judging) -> None:
-        """The process that judges a run has ended."""
-        unregister(self._selector, judging.fd)
-        work.judging = None
-        self._judged(work, run, judging.judgement())
+            garbage = "the compile wrote more than 64 MiB of garbage into triage's result pipe"
+            self._finish(work, Conclusion(Undecided(garbage)))
+        else:
+            self._judges.settle(work, run)
 
     def _judged(self, work: Work, run: Run, judgement: Judged) -> None:
         """The request is answered, or run once more."""
@@ -386,142 +308,43 @@ class Engine:
             if mode is not None:
                 work.first, work.mode, work.run = FirstRun(result, run.folder, printed), mode, None
                 return
-        if work.first is not None:
-            self._conclude(work, run, work.first, replace(judgement, result=result))
+        if work.first is None:
+            self._finish(work, Conclusion(result, run.folder, printed))
             return
-        self._finish(work, result, run.folder, printed)
+        second = replace(judgement, result=result)
+        match self._second_look.conclude(work.request, work.first, work.mode, run.folder, second):
+            case Conclusion() as conclusion:
+                self._finish(work, conclusion)
+            case mode:
+                self._drop_run(work)
+                work.mode = mode
 
-    def _conclude(self, work: Work, run: Run, first: FirstRun, judgement: Judged) -> None:
-        """Combine the forked run and the fresh one."""
-        outcome, second = first.outcome, judgement.result
-        if isinstance(second, Outcome) and not second.imported:
-            second = Undecided("there the kernel's module could not be imported")
-        elif isinstance(second, Outcome) and second.killed_from_outside:
-            second = Undecided("that was killed from outside")
-        if isinstance(second, Undecided):
-            # Forking alone may have caused a crash; what the compiler reported needs no second look.
-            note = f"not confirmed in a fresh process: {second.reason}"
-            unsure = outcome.status is Status.CRASH
-            result = Undecided(note) if unsure else replace(outcome, notes=(*outcome.notes, note))
-            self._finish(work, result, first.folder, first.printed)
-        elif second.failed:
-            self._second_look.confirm(work.request, first)
-            if work.observing:
-                seen = judgement.seen
-                _keep(seen, first.folder)
-                if seen is None and work.mode is observe.How.REPRODUCER:
-                    work.mode = observe.How.DUMP
-                    self._drop_run(work)
-                    return
-                outcome = replace(outcome, pass_name=seen.pass_name if seen else None)
-            self._finish(work, outcome, first.folder, first.printed)
-        elif work.observing:
-            # Observing changes the compile (one thread, a dump): only a plain fresh process can contradict.
-            work.mode = Mode.FRESH
-            self._drop_run(work)
-        else:
-            ended = outcome.signal or outcome.status.value
-            note = f"failed once in a forked process ({ended}), compiles in a fresh one"
-            self._finish(work, replace(second, notes=(*second.notes, note)), run.folder, judgement.printed)
-
-    def _finish(
-        self,
-        work: Work,
-        result: Outcome | Undecided,
-        folder: Path | None = None,
-        printed: logs.Printed | None = None,
-    ) -> None:
-        """Answer the request. ``folder``: what the compile left."""
-        folder = folder if folder is not None and _is_folder(folder) else None
-        if isinstance(result, Outcome) and result.failed and folder is not None and (full := lacks_room(folder)):
-            result = Undecided(full)
-        if isinstance(result, Outcome):
-            if not result.environment:
-                toolchain = work.request.toolchain
-                result = replace(result, environment={toolchain.compiler.name: toolchain.release})
-            if self._store is not None:
-                result = self._store.put(work.request, result, folder, work.reads)
-            result = self._with_artifacts(work.request, result, folder)
-            match work.request.action:
-                case FullCompile(entry=Path() as entry) if result.cache_key is not None and folder is not None:
-                    result = _with_entry(result, folder, entry)
-        elif result.reason == NO_LLD:
-            result = Undecided(_no_lld(work.request))
+    def _finish(self, work: Work, conclusion: Conclusion) -> None:
+        """Answer the request."""
+        attempt = self._answers.attempt(work.request, conclusion, work.reads)
         self._discard_folders(work)
         self._works.remove(work)
-        self._finished.append(Attempt(work.request, result, printed=printed))
-
-    def _with_artifacts(self, request: Request, outcome: Outcome, folder: Path | None) -> Outcome:
-        """The outcome with artifacts that the store has not taken, where they are wanted."""
-        match request.action:
-            case FullCompile(keep=True):
-                wanted = self._keep and outcome.failed
-            case PartialCompile(keep=True):
-                wanted = True
-            case _:
-                wanted = False
-        if wanted and not outcome.artifacts:
-            with suppress(OSError, EnvironmentFault):  # a full disk
-                return replace(outcome, artifacts=artifacts.collect(folder, outcome.log, artifacts.temporary()))
-        return outcome
+        self._finished.append(attempt)
 
     def _drop_run(self, work: Work) -> None:
-        """Forget an ended run: another follows."""
+        """Forget an ended run: another follows, or the answer."""
         if work.run is not None:
-            self._discarded.append(work.run.folder)
+            self._removal.add(work.run.folder, is_large=work.observing)
             work.run = None
 
     def _discard_folders(self, work: Work) -> None:
         self._drop_run(work)
         if work.first is not None:
-            self._discarded.append(work.first.folder)
-
-    def _remove_discarded(self) -> None:
-        """Deletion is deferred until another run is under way; rmtree costs as much as a short stage."""
-        while self._discarded:
-            shutil.rmtree(self._discarded.pop(), ignore_errors=True)
+            self._removal.add(work.first.folder)
 
     def _abandon(self) -> None:
         """Kill what is still running for a stream that nobody reads any more."""
         for _, run in self._runs():
             run.kill()
-            self._close(run)
+            self._launcher.close(run)
         for work in self._works:
-            if work.judging is not None:
-                unregister(self._selector, work.judging.fd)
-                work.judging.close()
+            self._judges.abandon(work)
             self._discard_folders(work)
         self._works.clear()
         self._finished.clear()
-        self._remove_discarded()
-
-
-def _keep(seen: PassInput | None, folder: Path) -> None:
-    """Put the input of the failing pass to a run's artifacts."""
-    if seen is not None:
-        with suppress(OSError):  # a full disk; the name of the pass is known all the same
-            replace_file(folder / artifacts.PASS_INPUT, seen.module)
-            if seen.reproducer is not None:
-                replace_file(folder / artifacts.REPRODUCER, seen.reproducer)
-
-
-def _is_folder(folder: Path) -> bool:
-    """Whether it is still there, and not what a compile has put in its place."""
-    return folder.is_dir() and not folder.is_symlink()
-
-
-def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:
-    """Move the finished cache entry to where it was asked for."""
-    assert outcome.cache_key is not None
-    try:
-        shutil.move(folder / "cache" / outcome.cache_key, destination)
-    except OSError as error:
-        return replace(outcome, notes=(*outcome.notes, f"{destination}: {error.strerror}"))
-    return outcome
-
-
-def _no_lld(request: Request) -> str:
-    return (
-        f"Triton {request.toolchain.release} links AMD kernels with ld.lld, and none was found; every stage up to "
-        "amdgcn compiled. Install lld, or set TRITON_HIP_LLD_PATH to an ld.lld"
-    )
+        self._removal.flush()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 from triage import logs
 from triage.harness import ulimits, unspoken
@@ -16,7 +16,7 @@ from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
 from triage.model.compilers import COMPILERS
-from triage.model.document import decode, encode
+from triage.model.document import decode
 from triage.model.errors import InputError
 from triage.model.outcome import (
     BeyondShared,
@@ -31,8 +31,7 @@ from triage.model.outcome import (
 )
 from triage.model.words import signal_name
 
-if TYPE_CHECKING:
-    from triage.performance.drawbacks import Lowering
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -74,7 +73,7 @@ class RunFacts:
 def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | Undecided:
     """Classify how the run ended. Signals and limits take precedence over anything printed."""
     log, marks = split_marks(facts.log, token)
-    events = [event for event in facts.events if is_readable(event)]
+    events = [event for event in map(read_event, facts.events) if event is not None]
     done = [StageTime(Stage(event["stage"]), float(event["seconds"])) for event in events if event["ev"] == "end"]
     begun = [Stage(event["stage"]) for event in events if event["ev"] == "begin"]
     imports = [event["ev"] for event in events if event["ev"] in ("importing", "imported")]
@@ -184,37 +183,54 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
-def is_readable(event: dict[str, Any]) -> bool:
-    """False for a malformed event. The process of a kernel has the token, so it can write events of its own; it can
-    only falsify its own outcome by that, but must not break triage."""
+def read_event(event: dict[str, Any]) -> dict[str, Any] | None:
+    """The event, with its documents as values; None for a malformed one. The process of a kernel has the token, so it
+    can write events of its own; it can only falsify its own outcome by that, but must not break triage."""
     try:
         match event["ev"]:
             case "begin":
                 Stage(event["stage"])
             case "end":
-                return Stage(event["stage"]) is not None and 0 <= event["seconds"] < _MOST
+                return event if Stage(event["stage"]) is not None and 0 <= event["seconds"] < _MOST else None
             case "pipeline" | "missing" | "undecided" | "note":
                 needed = {"pipeline": "running", "missing": "package", "undecided": "reason", "note": "text"}
-                return needed[event["ev"]] in event
+                return event if needed[event["ev"]] in event else None
             case "error":
-                return bool(python_errors(event["errors"]))
+                return event if python_errors(event["errors"]) else None
             case "importing" | "imported":
-                return True
+                return event
             case name if name in unspoken.EVENTS:
-                return unspoken.parse(event) is not None
+                unspoken.parse(event)
             case "done":
-                resources, entry = _resources(event), event.get("cache_entry")
-                _lowering(event)
-                beyond = encode(_beyond_shared(event), exact=True) or {}
-                used = encode(resources, exact=True) or {}
-                counts = [event.get("num_ctas"), event.get("launches"), *used.values(), *beyond.values()]
-                are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
-                return are_counts and isinstance(counts[0], int | None) and (entry is None or _is_name(entry))
+                return _read_done(event)
             case _:
-                return False
+                return None
     except (KeyError, TypeError, ValueError, InputError):
-        return False
-    return True
+        return None
+    return event
+
+
+def _read_done(event: dict[str, Any]) -> dict[str, Any] | None:
+    """The same for the event of a compile that returned. Raises KeyError, InputError."""
+    # Imported where a compile succeeded: commands that compile nothing do without the rules of legality.
+    from triage.performance.drawbacks import Lowering
+
+    values = {
+        "resources": _decoded(Resources, event, "resources") if event["resources"] else None,
+        "lowering": _decoded(Lowering, event, "lowering") or Lowering(),
+        "beyond_shared": _decoded(BeyondShared, event, "beyond_shared"),
+    }
+    entry, stated = event.get("cache_entry"), (values["resources"], values["beyond_shared"])
+    used = [getattr(value, own.name) for value in stated if value is not None for own in fields(value)]
+    counts = [event.get("num_ctas"), event.get("launches"), *used]
+    are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
+    if not are_counts or not isinstance(counts[0], int | None) or not (entry is None or _is_name(entry)):
+        return None
+    return {**event, **values}
+
+
+def _decoded(type_: type[T], event: Mapping[str, Any], name: str) -> T | None:
+    return None if (value := event.get(name)) is None else decode(type_, value, name, exact=True)
 
 
 def _is_name(entry: Any) -> bool:
@@ -222,28 +238,11 @@ def _is_name(entry: Any) -> bool:
     return isinstance(entry, str) and re.fullmatch(r"[\w-]{1,255}", entry) is not None
 
 
-def _resources(event: Mapping[str, Any]) -> Resources | None:
-    return None if event["resources"] is None else decode(Resources, event["resources"], "resources", exact=True)
-
-
-def _lowering(event: Mapping[str, Any]) -> Lowering:
-    # Imported where a compile succeeded: commands that compile nothing do without the rules of legality.
-    from triage.performance.drawbacks import Lowering
-
-    lowering = event.get("lowering")
-    return Lowering() if lowering is None else decode(Lowering, lowering, "lowering", exact=True)
-
-
-def _beyond_shared(event: Mapping[str, Any]) -> BeyondShared | None:
-    access = event.get("beyond_shared")
-    return None if access is None else decode(BeyondShared, access, "beyond_shared", exact=True)
-
-
 def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event: dict[str, Any]) -> Outcome:
     """The outcome of a compile that returned normally. Three things may still be wrong: an error that was only printed
     (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), a size that only a launch would refuse, and a binary that
     accesses memory that it does not have. What is legal may be slow."""
-    resources = _resources(event)
+    resources = event["resources"]
     outcome = replace(
         outcome,
         status=Status.OK,
@@ -254,7 +253,7 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
         imported=True,
     )
     for stage, text in _back_end_texts(outcome):
-        if logs.printed_error(text) is not None:
+        if text and logs.printed_error(text) is not None:
             return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
     if event.get("launches") == 0:
         return replace(outcome, status=Status.SUSPECT, stage=Stage.TRACE, resources=None, suspicion=_UNLAUNCHED)
@@ -277,11 +276,11 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
         return replace(outcome, status=Status.ERROR, stage=Stage.LAUNCH, exit_code=1, resources=None, suspicion=refused)
     if (accepted := unspoken.dynamic_registers(events) or unspoken.partial_products(events)) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=Stage.VERIFY, resources=None, suspicion=accepted)
-    if (beyond := _beyond_shared(event)) is not None:
+    if (beyond := event["beyond_shared"]) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=beyond.stage, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
 
-    slow = tuple(drawbacks(resources, _lowering(event), case.target))
+    slow = tuple(drawbacks(resources, event["lowering"], case.target))
     return replace(
         outcome,
         drawbacks=tuple(drawback.clause for drawback in slow),

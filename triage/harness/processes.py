@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
@@ -18,6 +19,8 @@ _PATIENCE_S = 2.0
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _LOOK_S = 0.05
 """How long the engine's loop may be held up by what processes share: half of the time between two looks."""
+_MOST_READ = 1 << 16
+"""Bytes of a file of /proc: the longest, the children of a task, is bounded by ``_MOST_PROCESSES``."""
 _MOST_PROCESSES = 256
 """A compile has itself and an assembler."""
 
@@ -41,6 +44,15 @@ class Process:
             process.close()
         return process
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended, as far as that is known without its parent."""
+        if self.pidfd < 0:
+            return False
+        ends = select.poll()
+        ends.register(self.pidfd, select.POLLIN)
+        return bool(ends.poll(0))
+
     def kill(self) -> None:
         """SIGKILL, directly: the server above it may not answer."""
         if self.pidfd >= 0:
@@ -56,7 +68,7 @@ class Process:
     def threads(self) -> int:
         """How many threads it has; 1 where that cannot be read."""
         with suppress(OSError):
-            return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
+            return len(os.listdir(f"/proc/{self.pid}/task"))  # noqa: PTH208 - for each compile
         return 1
 
     def close(self) -> None:
@@ -70,14 +82,23 @@ def _stat(pid: int) -> list[str]:
     """State, parent and the following fields of a process; empty when it is gone."""
     with suppress(OSError, ValueError):
         # The command name may hold spaces and parentheses; the fields that follow the last ')' do not.
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return []
+
+
+def _read(path: str) -> str:
+    """A small file of /proc. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, _MOST_READ).decode("ascii", "replace")
+    finally:
+        os.close(fd)
 
 
 def rss_bytes(pid: int) -> int:
     """Bytes resident in ``pid``; 0 when it is gone."""
     with suppress(OSError, IndexError, ValueError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+        return int(_read(f"/proc/{pid}/statm").split()[1]) * _PAGE
     return 0
 
 
@@ -118,8 +139,8 @@ def below(pid: int) -> list[int]:
     """The children of a process."""
     children: list[int] = []
     with suppress(OSError, ValueError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            children += [int(child) for child in (task / "children").read_text().split()]
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - ten times a second
+            children += [int(child) for child in _read(f"/proc/{pid}/task/{task}/children").split()]
     return children
 
 

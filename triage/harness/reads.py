@@ -93,13 +93,11 @@ def _are_current(files: Mapping[str, Facts | None]) -> bool:
 def _is_current(folder: str | None, variables: Mapping[str, str | None]) -> bool:
     if folder is not None and folder != str(Path.cwd()):
         return False
-    environment = worker_environment()
-    for name, expected in variables.items():
-        value = environment.get(name)
-        # Of Triton's, those that decide are in the key of an outcome, and the worker sets others itself.
-        if name not in _VARIES and not name.startswith("TRITON_") and (value and fingerprint(value)) != expected:
-            return False
-    return True
+    # Of Triton's, those that decide are in the key of an outcome, and the worker sets others itself.
+    compared = [name for name in variables if name not in _VARIES and not name.startswith("TRITON_")]
+    environment = worker_environment() if compared else {}
+    values = {name: environment.get(name) for name in compared}
+    return all((value and fingerprint(value)) == variables[name] for name, value in values.items())
 
 
 def _as_facts(values: Any) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import socket
@@ -89,7 +90,9 @@ class Remote:
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
         """Send; False when the process is gone. Raises wire.Unsendable."""
         try:
-            wire.send(self.sock, message, fds or [])
+            wire.send_text(self.sock, json.dumps(message), fds or [])
+        except (TypeError, RecursionError) as error:
+            raise wire.Unsendable(f"a message to a worker cannot be written as JSON: {error}") from None
         except (wire.Closed, OSError):
             return False
         if message["op"] not in ("kill", "show"):

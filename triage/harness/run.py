@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import secrets
+import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from triage.harness import artifacts, processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
 from triage.harness.limits import Limits
+from triage.harness.messages import Exited
 from triage.harness.processes import Process
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Level, Remote, read_available
@@ -43,7 +45,7 @@ class RunClock:
     """Deadlines of one run, in monotonic seconds."""
 
     def __init__(self, limit_s: float, fresh: bool) -> None:
-        self._limit_s, self._fresh, self._begun = limit_s, fresh, False
+        self._limit_s, self._fresh, self._begun, self._ended = limit_s, fresh, False, False
         self._report_deadline = self._begin_deadline = _NEVER
         self.started = time.monotonic()
         if fresh:
@@ -74,7 +76,10 @@ class RunClock:
         self.end()
 
     def end(self) -> None:
-        """The process has ended; what is due next is its server's report."""
+        """The process has ended, or is about to; what is due next is its server's report."""
+        if self._ended:
+            return
+        self._ended = True
         self._begin_deadline = _NEVER
         self._report_deadline = time.monotonic() + min(_REPORT_S, self._limit_s / 4)
 
@@ -118,8 +123,11 @@ class Events:
         *lines, rest = self._buffer.split(b"\n")
         # An endless line is garbage; what follows the next line break is read again.
         self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
-        events = (wire.parse_event(bytes(line), self._token) for line in lines)
-        self.events += [_printable(event) for event in events if event is not None]
+        for line in lines:
+            event = wire.parse_event(bytes(line), self._token)
+            if event is not None:
+                # JSON spells halves of characters as escapes.
+                self.events.append(_printable(event) if b"\\u" in line else event)
 
     def reads(self) -> ModuleReads | None:
         """What the kernel's module read in a fresh process, as far as that reported it."""
@@ -136,22 +144,40 @@ def _printable(value: Any) -> Any:
     return [_printable(item) for item in value] if isinstance(value, list) else value
 
 
+_BUSY_BYTES = 32 << 10
+"""Half of the smallest pipe: one that takes as much between two looks is read whenever it is readable."""
+
+
 @dataclass(slots=True, eq=False)
 class Pipe:
-    """The reading end of a pipe, and where its bytes go."""
+    """The reading end of a pipe, and where its bytes go. ``is_busy``: the last read found much; ``is_watched``: a loop
+    reads it whenever it is readable."""
 
     fd: int
     write: Callable[[bytes], None]
+    is_open: bool = True
+    is_busy: bool = False
+    is_watched: bool = False
 
     def read(self) -> bool:
         """Read what is there; False at the end of the pipe."""
-        return read_available(self.fd, self.write)
+        size = 0
+
+        def write(data: bytes) -> None:
+            nonlocal size
+            size += len(data)
+            self.write(data)
+
+        self.is_open = self.is_open and read_available(self.fd, write)
+        self.is_busy = size >= _BUSY_BYTES
+        return self.is_open
 
 
 @dataclass(slots=True, eq=False)
 class Run:
     """A run, from the request for its process to the judgement. ``server`` was asked for the process; it is None once
-    that has ended."""
+    that has ended. ``oom_kills``: how many processes Linux had killed for want of memory when it began, or shortly
+    before."""
 
     identity: str
     folder: Path
@@ -162,6 +188,7 @@ class Run:
     events: Events
     pipes: tuple[Pipe, Pipe]
     facts: RunFacts
+    oom_kills: int
     process: Process = field(default_factory=Process)
 
     @property
@@ -175,6 +202,12 @@ class Run:
         them, perhaps just now."""
         texts = [result.reason] if isinstance(result, Undecided) else [error.message for error in result.errors]
         return any(str(self.folder.parent) in text and any(missing in text for missing in _MISSING) for text in texts)
+
+    def ended(self, end: Exited) -> None:
+        """Take what the server reports of the end."""
+        self.facts.ended(end)
+        if self.facts.signal == signal.SIGKILL:
+            self.facts.oom_kills = processes.kernel_oom_kills() - self.oom_kills
 
     def kill(self) -> None:
         self.clock.kill()
@@ -192,22 +225,27 @@ class Run:
         self.facts.events = self.events.events
         self.facts.log, self.facts.dropped = self.log.text(), self.log.dropped
         self.facts.duration_s = time.monotonic() - self.clock.started
-        self.facts.oom_kills = processes.kernel_oom_kills() - self.facts.oom_kills
         self.server = None
 
 
 def open_run(
-    identity: str, folder: Path, server: Remote, limit_s: float, log: BoundedLog, environment: dict[str, str]
+    identity: str,
+    folder: Path,
+    server: Remote,
+    limit_s: float,
+    log: BoundedLog,
+    environment: dict[str, str],
+    oom_kills: int,
 ) -> tuple[Run, list[int]]:
-    """A run with new pipes, and their writing ends: log, results. Raises OSError."""
+    """A run with new pipes, and their writing ends: log, results. ``oom_kills``: see :class:`Run`. Raises OSError."""
     (folder / artifacts.STACK).touch()  # see Run.has_folder
     token = secrets.token_hex(8)
     events = Events(token)
     log_pipe, log_write = open_pipe(log.write)
     result_pipe, result_write = open_pipe(events.write)
     clock = RunClock(limit_s, fresh=server.level is Level.NANNY)
-    facts = RunFacts(environment=environment, oom_kills=processes.kernel_oom_kills())
-    run = Run(identity, folder, token, server, clock, log, events, (log_pipe, result_pipe), facts)
+    facts, pipes = RunFacts(environment=environment), (log_pipe, result_pipe)
+    run = Run(identity, folder, token, server, clock, log, events, pipes, facts, oom_kills)
     return run, [log_write, result_write]
 
 

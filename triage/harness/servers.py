@@ -5,15 +5,13 @@ user's module imported); each is started by the one above it (see ``worker/serve
 for the processes that were asked for; the tree judges none of them.
 """
 
-import hashlib
-import json
 import os
 import selectors
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -21,9 +19,9 @@ from typing import Any, NamedTuple, Protocol
 from triage import scratch
 from triage.harness import linker, messages, processes
 from triage.harness.driver import driver_properties, product_properties
-from triage.harness.environment import deciding_variables, worker_environment
+from triage.harness.environment import worker_environment
 from triage.harness.host_packages import module_message
-from triage.harness.judge import is_readable
+from triage.harness.judge import read_event
 from triage.harness.library_keys import LibraryKeys
 from triage.harness.limits import holds_for
 from triage.harness.messages import Exited, Ready, Started
@@ -40,6 +38,7 @@ from triage.harness.remote import (
 )
 from triage.harness.request import Request
 from triage.harness.run import START_S, over_limit
+from triage.harness.server_keys import ServerKeys, location_of, shared
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
 from triage.model.errors import EnvironmentFault, InputError, fault
@@ -58,6 +57,8 @@ _MOST_RESTARTS = 8
 """Of the nanny while no server becomes ready. Fewer if they take ``START_S``: each may wait for as long."""
 _MOST_STARTS = 3
 """Of a server that is killed each time before it is ready."""
+_RESUME_S = 0.5
+"""How often servers that a compile has stopped are resumed: each look reads a file of /proc for every server."""
 _SHOW_S = 0.1
 """Writing a Python stack takes a millisecond, and memory grows by 0.3 GB meanwhile."""
 _REMEMBERED_S = 30.0
@@ -98,10 +99,11 @@ class ServerTree:
         self._failed: dict[Key, tuple[Outcome | Undecided, float]] = {}
         self._killed_starts: Counter[Key] = Counter()
         self._unfit: set[Key] = set()
+        self._keys = ServerKeys()
         self._cold: set[Key] = set()
         self._number = 0
         self._restarts = 0
-        self._losing_since = 0.0
+        self._losing_since = self._resumed = 0.0
         self._lld: str | None = None
         self.library_keys = LibraryKeys()
 
@@ -115,17 +117,29 @@ class ServerTree:
         home = self._started().home.folder
         folder = home / self.new_identity()
         try:
-            home.mkdir(0o700, exist_ok=True)  # A compile may have removed it.
-            folder.mkdir()
+            try:
+                folder.mkdir()
+            except FileNotFoundError:  # A compile has removed it.
+                home.mkdir(0o700, exist_ok=True)
+                folder.mkdir()
         except OSError as error:
             raise EnvironmentFault(f"cannot write to {folder.parent.parent}: {error.strerror}") from None
         return folder
+
+    def forget_environment(self) -> None:
+        """The environment of this process may have changed: other servers may be needed."""
+        self._keys.forget_environment()
 
     # ---- the nanny
 
     def nanny(self) -> Remote:
         """The root of the tree, started on first use. Raises EnvironmentFault."""
         return self._started().nanny
+
+    @property
+    def running_nanny(self) -> Remote | None:
+        """The same, if it was started."""
+        return self._root.nanny if self._root is not None else None
 
     def _started(self) -> _Root:
         starts = 0
@@ -196,22 +210,21 @@ class ServerTree:
 
     # ---- servers
 
-    def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided:
+    def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided | None:
         """The server from which a request can be forked, or the one above it that is not ready yet. An Outcome or
-        Undecided when it never will be: the answer to the request (its module cannot be imported, for example)."""
+        Undecided when it never will be: the answer to the request (its module cannot be imported, for example). None
+        when the module made its server do what no server does: a fresh process compiles it."""
+        keys = self._keys.of(request, isolation)
+        if self._unfit and shared(keys[-1][1]) in self._unfit:
+            return None
         server: Remote | Outcome | Undecided = self.nanny()
-        for level, key in _keys(request, isolation):
+        for level, key in keys:
             if not isinstance(server, Remote) or server.state is not ServerState.READY:
                 break
             server = self._server(level, key, server, request)
             if isinstance(server, Remote) and server.answer is not None and server.answer.triton_key:
                 self.library_keys.put(request.toolchain, server.answer.triton_key)
         return server
-
-    def forkable(self, request: Request) -> bool:
-        """False when the module of the request's case made its server do what no server does."""
-        *_, (_, key) = _keys(request, "")
-        return key not in self._unfit
 
     def command(self, request: Request, *mode: str) -> list[str]:
         """Command line of a worker of the request's toolchain."""
@@ -239,8 +252,9 @@ class ServerTree:
 
     def lost_import(self, remote: Remote, request: Request, isolation: str) -> bool:
         """Whether ``remote`` was importing the module of the request when the servers above it were killed."""
-        *_, (_, key) = _keys(request, isolation)
-        return remote.key == key and remote.facts.status is None and not remote.unfit
+        return (
+            remote.key == self._keys.of(request, isolation)[-1][1] and remote.facts.status is None and not remote.unfit
+        )
 
     def next_deadline(self) -> float:
         """When :meth:`watch` next has something to do (monotonic seconds)."""
@@ -248,10 +262,13 @@ class ServerTree:
 
     def watch(self, now: float) -> None:
         """Kill imports over their limits; give up on servers whose end was not reported; resume stopped ones."""
+        resume = now - self._resumed >= _RESUME_S
+        self._resumed = now if resume else self._resumed
         for remote in list(self._remotes.values()):
             if self._remotes.get(remote.key) is not remote:
                 continue  # Gone with one before it.
-            remote.process.resume()
+            if resume:
+                remote.process.resume()
             pid = remote.process.pid if remote.level is Level.CASE else 0
             match remote.state:
                 case ServerState.DEAD if now > remote.deadline:
@@ -270,7 +287,7 @@ class ServerTree:
                 case ServerState.READY if pid and processes.rss_bytes(pid) > remote.limits.memory_bytes:
                     # A thread that the module started goes on; compiles of such a module run elsewhere.
                     self._kill(remote)
-        if self._root is not None:
+        if resume and self._root is not None:
             self._root.nanny.process.resume()
 
     def _stop(self, remote: Remote, now: float) -> None:
@@ -340,7 +357,7 @@ class ServerTree:
             }
         return {
             "op": "serve",
-            "path": str(request.case.location),
+            "path": location_of(key),
             "memory_bytes": request.limits.memory_bytes,
             **module_message(request.case),
         }
@@ -389,7 +406,7 @@ class ServerTree:
         if isinstance(message, Ready):
             if remote.answer is not None:
                 raise InputError("ready, again")
-            if not message.ok and not is_readable(dict(message.event or {})):
+            if not message.ok and read_event(dict(message.event or {})) is None:
                 raise InputError("not ready, for no reason")
             remote.answer = message
             remote.reads = ModuleReads.parse(message.reads)
@@ -451,7 +468,7 @@ class ServerTree:
             read_available(remote.log, remote.output.write)
         self._forget(remote)
         if remote.left or (remote.unfit and remote.level is Level.CASE):
-            self._unfit.add(_shared(remote.key))
+            self._unfit.add(shared(remote.key))
             remote.unfit = True
         elif remote.answer is None or not remote.answer.ok:
             self._judge(remote)
@@ -481,25 +498,3 @@ class ServerTree:
             remote.state, remote.deadline = ServerState.KILLED, time.monotonic() + _REPORT_S
         else:
             self._ended(remote)
-
-
-def _shared(key: Key) -> Key:
-    """The key of a case server, without the name of servers of its own."""
-    toolchain, python, _, *rest = key
-    return (toolchain, python, "", *rest)
-
-
-def _keys(request: Request, isolation: str) -> Iterator[tuple[Level, Key]]:
-    """The servers that a request needs, from the toolchain server down."""
-    toolchain, case = request.toolchain, request.case
-    # The interpreter's path as well: two environments may have the same Triton and different other packages.
-    variables = hashlib.sha256(json.dumps(deciding_variables()).encode()).hexdigest()
-    key: Key = (toolchain.identity, str(toolchain.python), isolation, variables, case.target.backend)
-    yield Level.TOOLCHAIN, key
-    key = (*key, str(case.target))
-    yield Level.TARGET, key
-    try:
-        digest = hashlib.sha256(case.read()).hexdigest()
-    except OSError:
-        digest = "unreadable"
-    yield Level.CASE, (*key, str(case.location), digest)

@@ -1,12 +1,8 @@
-"""A request under way, the runs that answer it, and when a failed run is followed by another: to confirm the failure in
-a fresh process, or to observe which pass fails."""
+"""A request under way, and the runs that answer it."""
 
 from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
 from typing import Any
 
-from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.driver import driver_properties, product_properties
@@ -16,32 +12,16 @@ from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
 from triage.harness.request import DescribeKernel, FullCompile, PartialCompile, Request
 from triage.harness.run import Run
-from triage.model.diagnosis import Trait
+from triage.harness.second_look import FirstRun, Mode, RunMode
 from triage.model.document import encode
-from triage.model.outcome import Outcome, Status
-
-
-class Mode(Enum):
-    """How a run is isolated: in a fork of a warm server, or in a fresh process."""
-
-    FORK = "fork"
-    FRESH = "fresh"
-
-
-@dataclass(frozen=True, slots=True)
-class FirstRun:
-    """A failure that is looked at once more."""
-
-    outcome: Outcome
-    folder: Path
-    printed: logs.Printed | None = None
+from triage.model.outcome import Status
 
 
 @dataclass(slots=True, eq=False)
 class Work:
     """An admitted request and its current run.
 
-    ``mode``: how the next run is made, or is being made; a way to observe means a fresh process, observed in that way.
+    ``mode``: how the next run is made, or is being made.
     ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times). ``awaited``: a
     server that has to be ready first. ``judging``: the judgement of an ended run, while another process makes it.
     ``reads``: what the module read as it was imported; None until that is known.
@@ -49,7 +29,7 @@ class Work:
 
     request: Request
     number: int
-    mode: Mode | observe.How = Mode.FORK
+    mode: RunMode = Mode.FORK
     isolation: str = ""
     losses: int = 0
     first: FirstRun | None = None
@@ -83,14 +63,14 @@ class Work:
     def new_log(self) -> BoundedLog:
         return BoundedLog(tail=observe.LOG_TAIL) if self.observing else BoundedLog()
 
-    def message(self, run: Run, extra_environment: dict[str, str]) -> dict[str, Any]:
-        """The request as the worker reads it."""
+    def message(self, run: Run, location: str, extra_environment: dict[str, str]) -> dict[str, Any]:
+        """The request as the worker reads it. ``location``: that of the case."""
         case = self.request.case
         return {
             "token": run.token,
             "id": run.identity,
             "folder": str(run.folder),
-            "path": str(case.location),
+            "path": location,
             "kernel": case.name,
             "compiler": case.compiler.name,
             "tools": host_tools(),
@@ -118,40 +98,3 @@ def _action_message(request: Request) -> dict[str, Any]:
         case task:
             message["ir"] = {"kind": task.kind, **encode(task, exact=True)}
     return message
-
-
-class SecondLook:
-    """Decides when a failed run is followed by another, and remembers which failures were confirmed."""
-
-    def __init__(self) -> None:
-        self._confirmed: set[tuple[str, str, str]] = set()
-
-    def mode(self, request: Request, outcome: Outcome, printed: logs.Printed | None) -> Mode | observe.How | None:
-        """How to run the case again after a forked run; None when the outcome stands as it is."""
-        if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(request):
-            # A dump shows which pass it is in; MLIR writes no reproducer before a pass has failed.
-            return observe.How.DUMP
-        if outcome.status not in (Status.CRASH, Status.ERROR, Status.SUSPECT) or outcome.killed_from_outside:
-            return None
-        if outcome.pipeline and _observes(request):
-            return observe.first_way(request.toolchain.release)
-        if outcome.status is Status.ERROR or _fingerprint(request, outcome, printed) in self._confirmed:
-            return None
-        return Mode.FRESH
-
-    def confirm(self, request: Request, first: FirstRun) -> None:
-        """The failure showed in a fresh process as well; another like it needs no second look."""
-        self._confirmed.add(_fingerprint(request, first.outcome, first.printed))
-
-
-def _fingerprint(request: Request, outcome: Outcome, printed: logs.Printed | None) -> tuple[str, str, str]:
-    """Equal for failures of which one confirmation suffices. A bare signal does not identify a bug, so there the kernel
-    has to be the same as well."""
-    diagnosis = logs.diagnose_outcome(outcome, request.case.path, printed)
-    bare = diagnosis is None or diagnosis.kind.has(Trait.WORDLESS)
-    kernel = str(request.case.path) if bare else ""
-    return (request.toolchain.identity, kernel, diagnosis.signature if diagnosis else "")
-
-
-def _observes(request: Request) -> bool:
-    return isinstance(request.action, FullCompile | PartialCompile) and request.action.observe

@@ -116,36 +116,19 @@ def decode(type_: type[T], value: Any, where: str, exact: bool = False) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A type taken apart: ``core`` is the type without None and metadata."""
+    """A type taken apart: ``core`` is the type without None and metadata. ``items``: types of a tuple's items, as in
+    its annotation; ``values``: the type of a mapping's values; None for other types."""
 
     core: Any
     doc: Doc
     nullable: bool
+    items: tuple[Any, ...] | None
+    values: Any
 
-    @classmethod
-    def of(cls, type_: Any) -> Shape:
+    @staticmethod
+    def of(type_: Any) -> Shape:
         """The shape of a type."""
-        nullable = False
-        docs: list[Doc] = []
-        while True:
-            if get_origin(type_) is Annotated:
-                docs = [*type_.__metadata__, *docs]
-                type_ = type_.__origin__
-            elif get_origin(type_) in (Union, types.UnionType):
-                (type_,) = (item for item in get_args(type_) if item is not types.NoneType)
-                nullable = True
-            else:
-                return cls(type_, reduce(Doc.refined, docs, Doc()), nullable)
-
-    @property
-    def items(self) -> tuple[Any, ...] | None:
-        """Types of a tuple's items, as in its annotation; None for other types."""
-        return get_args(self.core) if get_origin(self.core) is tuple else None
-
-    @property
-    def values(self) -> Any:
-        """The type of a mapping's values; None for other types."""
-        return get_args(self.core)[1] if get_origin(self.core) is _MAPPING else None
+        return _shape(type_)
 
     @property
     def words(self) -> str:
@@ -153,6 +136,24 @@ class Shape:
         is_enum = isinstance(self.core, type) and issubclass(self.core, Enum)
         plain = "a list" if self.items else "a text" if is_enum else _WORDS.get(self.core, "an object")
         return self.doc.words or plain
+
+
+@cache
+def _shape(type_: Any) -> Shape:
+    nullable = False
+    docs: list[Doc] = []
+    while True:
+        origin = get_origin(type_)
+        if origin is Annotated:
+            docs = [*type_.__metadata__, *docs]
+            type_ = type_.__origin__
+        elif origin in (Union, types.UnionType):
+            (type_,) = (item for item in get_args(type_) if item is not types.NoneType)
+            nullable = True
+        else:
+            items = get_args(type_) if origin is tuple else None
+            values = get_args(type_)[1] if origin is _MAPPING else None
+            return Shape(type_, reduce(Doc.refined, docs, Doc()), nullable, items, values)
 
 
 _MAPPING = get_origin(Mapping[str, Any])

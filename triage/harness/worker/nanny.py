@@ -32,7 +32,13 @@ def serve(sock: socket.socket, folder: Path) -> None:
         with suppress(OSError):
             folder.parent.rmdir()  # the folder of all temporary folders, if this was the last
 
-    server = ForkServer(sock, {"start": _start}, clean_up)
+    def remove(message: Dict[str, Any], _: List[int]) -> int:
+        for name in message["folders"]:
+            if os.path.dirname(name) == str(folder):
+                shutil.rmtree(name, ignore_errors=True)
+        return 0
+
+    server = ForkServer(sock, {"start": _start, "remove": remove}, clean_up)
     server.send({"op": "ready"})
     server.run()
 

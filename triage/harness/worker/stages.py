@@ -11,7 +11,7 @@ import subprocess
 from io import open as open_file
 from typing import Any, Callable, Dict, List
 
-from . import recorder
+from . import cache_files, recorder
 
 KNOWN_STAGES = frozenset({"ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco"})
 ALLOCATED, CONVERTED = "allocated", "converted"
@@ -67,6 +67,7 @@ def install() -> None:
             _stop_at(ALLOCATED, getattr(passes, dialect, None), adder)
     _stop_at(CONVERTED, libtriton.llvm, "to_module")
     _wrap_subprocess()
+    cache_files.install()
 
 
 def wrap_stages(compiler: Any, wrap: Callable[[str, Any], Any]) -> None:

@@ -46,9 +46,15 @@ class Malformed(Exception):
 def send(sock: socket.socket, message: Dict[str, Any], fds: Sequence[int] = ()) -> None:
     """Send one message. Raises Closed when the other side is gone, Unsendable."""
     try:
-        data = dumps(message).encode()
+        text = dumps(message)
     except (TypeError, RecursionError) as error:
         raise Unsendable("a message to a worker cannot be written as JSON: %s" % error) from None
+    send_text(sock, text, fds)
+
+
+def send_text(sock: socket.socket, text: str, fds: Sequence[int] = ()) -> None:
+    """Send a message that is written already, in ASCII. Raises Closed, Unsendable."""
+    data = text.encode()
     if len(data) <= MAX_PACKET:
         _send(sock, data, fds)
         return
