@@ -14,7 +14,7 @@ from triage.harness.request import Request
 from triage.model.case import Case
 
 
-class _Source(NamedTuple):
+class _CaseSource(NamedTuple):
     """``facts``: of the file as it was read, None where it cannot be read."""
 
     facts: tuple[int, ...] | None
@@ -28,7 +28,7 @@ class ServerKeys:
 
     def __init__(self) -> None:
         self._variables: str | None = None
-        self._sources: dict[tuple[Path, Path | None, Path | None], _Source] = {}
+        self._sources: dict[tuple[Path, Path | None, Path | None], _CaseSource] = {}
 
     def forget_environment(self) -> None:
         """The environment of this process may have changed."""
@@ -46,7 +46,7 @@ class ServerKeys:
         source = self._source(case)
         return (Level.TOOLCHAIN, above), (Level.TARGET, target), (Level.CASE, (*target, source.location, source.digest))
 
-    def _source(self, case: Case) -> _Source:
+    def _source(self, case: Case) -> _CaseSource:
         key = (case.path, case.slice, case.boundary)
         facts = _facts(case.slice or case.path)
         known = self._sources.get(key)
@@ -55,7 +55,7 @@ class ServerKeys:
                 digest = hashlib.sha256(case.read()).hexdigest()
             except OSError:
                 digest = "unreadable"
-            known = self._sources[key] = _Source(facts, str(case.location), digest)
+            known = self._sources[key] = _CaseSource(facts, str(case.location), digest)
         return known
 
 
