@@ -440,3 +440,30 @@ def test_an_exception_of_cute_that_a_terminal_wrapped() -> None:
     assert diagnosis.headline == (
         "The operand of this operation is of a type that the instruction does not have on this GPU."
     )
+
+
+def test_an_assertion_whose_line_number_somebody_left_out() -> None:
+    diagnosis = diagnosed(
+        'python: lib/IR/Layouts.cpp:\n  Dialect::toLayout(...): Assertion `0 && "no layout"\' failed.\n'
+    )
+    assert (diagnosis.file, diagnosis.function, diagnosis.line) == ("Layouts.cpp", "Dialect::toLayout", None)
+
+
+def test_the_cell_of_a_table_that_has_an_error() -> None:
+    row = "| t.py | RuntimeError: triton kernels require triton>=3.6.0 | [job](https://ci.example.org/1/2/3) |"
+    assert diagnosed(f"{row}\n").headline == "RuntimeError: triton kernels require triton>=3.6.0"
+
+
+def test_a_log_that_breaks_off_where_an_exception_is_raised() -> None:
+    diagnosis = diagnosed(
+        'ERROR 03-22 09:50:04 [core.py:340]   File "/v/site-packages/triton/runtime/build.py", line 32, in _build\n'
+        'ERROR 03-22 09:50:04 [core.py:340]     raise RuntimeError("Failed to find C compiler. Please\n'
+    )
+    assert diagnosis.kind is Kind.ENVIRONMENT
+
+
+def test_mlir_s_words_in_a_heading() -> None:
+    diagnosis = diagnosed(
+        "# Error: failed to materialize conversion for result #0 of operation 'tt.load'\n@triton.jit\n"
+    )
+    assert diagnosis.kind is Kind.MLIR_DIAGNOSTIC

@@ -80,6 +80,7 @@ _PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _character = lru_cache(maxsize=256)(html.unescape)
 _TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
+_ERROR = regex(r"\b\w{0,60}(?:Error|Exception)\b|\berror: |\bAssertion\b|\bLLVM ERROR\b")
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
 # A fence with the first line of the code behind it, where its language stands.
 _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
@@ -110,10 +111,15 @@ def strip_html(line: str) -> str:
     return _TAG.sub("", line) if "</" in line or "<pre" in line or "<code" in line or "<br" in line else line
 
 
+def _weight(cell: str) -> tuple[bool, int]:
+    """How likely a table's cell is the failing text: an error before all others, and of several the longest."""
+    return _ERROR.search(cell) is not None, len(cell)
+
+
 def strip_markdown(line: str) -> str:
-    """Take the longest cell of a table's row, and code out of its backticks."""
+    """Take the cell with an error, or the longest, of a table's row, and code out of its backticks."""
     if line.startswith("| ") and line.rstrip().endswith(" |"):
-        line = max(line.strip().strip("|").split(" | "), key=len).strip()
+        line = max(line.strip().strip("|").split(" | "), key=_weight).strip()
     # An even number of ticks inside are the ends of several pieces of code; a single one is an assertion's.
     if (
         line.startswith("`")

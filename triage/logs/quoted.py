@@ -78,10 +78,23 @@ _RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
         "cannot import name 'AttrsDescriptor'",
     ),
     (
+        regex(r"\bnon-constexpr\W{1,3}globals?\b"),
+        Kind.FRONTEND_ERROR,
+        "Cannot access global variable from within @jit'ed function",
+    ),
+    (
         regex(r"(?<![A-Za-z_])M ?(?:≥|>=|≧) ?16\W{1,3}N ?(?:≥|>=|≧) ?16"),
         Kind.FRONTEND_ERROR,
         "Input shapes should have M >= 16, N >= 16 and K >= 16",
     ),
+)
+# A log that breaks off at a line of Triton's or torch's that raises.
+_LIBRARY = regex(r"[\\/](?:triton|torch)[\\/]")
+_RAISES = regex(r"\s{0,40}raise (?:\w{1,60}\.){0,6}(?P<name>[A-Z]\w{1,80})\(f?[\"'](?P<text>[^\"']{8,600})")
+# MLIR's words in a heading.
+_CONVERSION = regex(
+    r"(?:^|[\s:])"
+    r"(?P<text>failed to (?:legalize|materialize)\b.{0,80} operation '[a-z_]{1,20}\.\w{1,60}'.{0,200})"
 )
 # What a clause may follow.
 _CLAUSES = (": ", ". ", "`", '"', "\u201c")
@@ -194,8 +207,12 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         if titled and (finding := read(Window(position, titled["error"], (), (), ()))):
             return finding
     for position, line in enumerate(lines):
+        if (converted := _CONVERSION.search(line)) and not _SOURCE.match(line):
+            return read(Window(position, f"error: {converted['text']}", (), (), ()))
         if finding := _stated(position, line):
             return finding
+    if len(lines) > 1 and _LIBRARY.search(lines[-2]) and (raised := _RAISES.match(lines[-1])):
+        return read(Window(len(lines) - 1, f"{raised['name']}: {raised['text']}", (), (), ()))
     if any(map(_BARE_ASSERTION.search, lines)) and (reason := assertion_of(lines)):
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")

@@ -16,7 +16,7 @@ from triage.model.diagnosis import SourceLocation
 
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
-    r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?\w| ?$)"
+    r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?(?!\w{0,60}Warning\b)\w| ?$)"
     r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
 )
@@ -78,10 +78,14 @@ def with_source(finding: Finding, window: Window, source: SourceLocation | None)
 
 
 def with_open_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
-    """The findings; the last one, if it has no location, gets the line in the traceback that the text breaks off in."""
+    """The findings; those that repeat the last one get, if they have no location, the line in the traceback that the
+    text breaks off in."""
     if not findings or source is None:
         return findings
-    *rest, last = findings
-    if last.diagnosis.source is not None or last.diagnosis.file is not None:
-        return findings
-    return [*rest, replace(last, diagnosis=replace(last.diagnosis, source=source))]
+    kind = findings[-1].diagnosis.kind
+    return [
+        replace(finding, diagnosis=replace(finding.diagnosis, source=source))
+        if finding.diagnosis.kind is kind and finding.diagnosis.source is None and finding.diagnosis.file is None
+        else finding
+        for finding in findings
+    ]

@@ -32,7 +32,11 @@ _CHECK = regex(
     r"Check failed: (?P<expression>.{1,4000})"
 )
 # The file and line, above an assertion that was wrapped before its function.
-_PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:(?:\s|$)")
+_PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}:(?:\s|$)|$)")
+# A file without a line, as people shorten it.
+_FILE = regex(
+    r"(?:^|\s)(?P<file>\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc)):\s{1,8}(?P<function>[\w:~<>]{1,400}\(.{0,400}\)):$"
+)
 _BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 # The module is deleted after a pass gave up half-way: the error that it printed is the failure.
 _TEARDOWN = regex(r"Cannot destroy a value that still has uses|operation destroyed but still has uses")
@@ -62,6 +66,8 @@ def _glibc(line: str, quote: str) -> Assertion | None:
     expression = " ".join(rest[: end if end >= 0 else None].split())
     line_number = _LINE.search(head)
     if line_number is None:
+        if end >= 0 and (named := _FILE.search(head.rstrip())):
+            return Assertion(expression, named["function"], text.last_component(named["file"]))
         # Without a file or an end it is prose, not a program's output.
         return Assertion(expression) if end >= 0 else None
     file = head[: line_number.start()].rpartition(" ")[2]

@@ -11,6 +11,7 @@ MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.
 """
 
 import re
+from typing import Any
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
@@ -59,9 +60,9 @@ _STATED = regex(
     r"|No module named '?triton\b"
     r"|Cannot find a working triton installation|\bTritonMissing\b"
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
-    r"|\b0 active drivers"
+    r"|\b0 active driver(?:s|\(s\))"
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
-    r"|libcuda\.so\.1: cannot open shared object"
+    r"|libcuda\.so\.1: (?:cannot open shared object|file too short)"
     r"|Could not create or locate cache dir"
     # A vendor's compiler that is older than the GPU.
     r"|Cannot find option named 'Ascend"
@@ -102,6 +103,12 @@ def is_tritons(line: str) -> bool:
     return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
 
 
+def _place(line: str) -> dict[str, Any]:
+    """The file that was compiled and the line in it, as fields of a diagnosis."""
+    at = _AT.match(line)
+    return {"file": text.last_component(at["file"]), "line": int(at["line"])} if at else {}
+
+
 def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip())
     if line.startswith(("#include", "//", "from ", "import ")):
@@ -111,12 +118,10 @@ def _read(window: Window) -> Finding | None:
     for clause, pattern in _MISSING:
         if match := pattern.search(line):
             name = next(filter(None, match.groups()))
-            return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception)
+            return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception, **_place(line))
     if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
         headline = f"The host compiler refuses Triton's launcher: {refused['text']}"
-        at = _AT.match(line)
-        file = text.last_component(at["file"]) if at else None
-        return finding(window, Kind.ENVIRONMENT, headline, line, file=file, line=int(at["line"]) if at else None)
+        return finding(window, Kind.ENVIRONMENT, headline, line, **_place(line))
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.TAIL, exception=exception or "Exception")
     if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):
@@ -166,7 +171,7 @@ RECOGNISER = Recogniser(
         "TritonMissing",
         "too old to be",
         "TooOldForTriton",
-        "active drivers",
+        "active driver",
         "libcuda",
         "libamdhip64",
         "cache dir",
