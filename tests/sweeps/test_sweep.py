@@ -83,6 +83,27 @@ def test_the_other_forms_of_a_map(swept: Run, sweep: Triage, folder: Path) -> No
     assert "exclude each other" in sweep("--resume", str(folder), "--csv", "--json").err
 
 
+def test_a_map_as_parquet(swept: Run, sweep: Triage, folder: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="no pyarrow")
+    assert sweep("--resume", str(folder), "--parquet", str(tmp_path / "map.parquet")).code == 0
+    rows = parquet.read_table(tmp_path / "map.parquet").to_pylist()
+    shown = [(row["BLOCK"], row["num_warps"], row["state"], row["failure"], row["shared_bytes"]) for row in rows]
+    assert shown[:3] == [(64, 1, "compiled", None, 0), (64, 2, "compiled", None, 0), (96, 1, "failed", "A", None)]
+    assert {row["target"] for row in rows} == {"cuda:90"}
+
+
+def test_tied_names_change_together(sweep: Triage, tmp_path: Path) -> None:
+    run = sweep(OK, "--set", "x_ptr, y_ptr=fp32,bf16", "--set", "num_warps=1,2", "--json", "-o", str(tmp_path))
+    assert run.code == 0, run.err
+    assert run.document["axes"] == {"x_ptr": ["*fp32", "*bf16"], "num_warps": [1, 2]}
+    assert run.document["tied"] == {"x_ptr": {"y_ptr": ["*fp32", "*bf16"]}}
+    assert to_json(from_json(run.document)) == run.document
+    assert "--arg 'x_ptr=*bf16' --arg 'y_ptr=*bf16'" in (tmp_path / "map.html").read_text().replace("\\u0027", "'")
+    resumed = sweep("--resume", str(tmp_path))
+    assert "4 of 4 cells are in the ledger" in resumed.err
+    assert "y_ptr changes with x_ptr" in resumed.out
+
+
 def test_a_document_is_read_back_as_the_same_map(swept: Run) -> None:
     assert to_json(from_json(swept.document)) == swept.document
     jsonschema.validate(swept.document, schema(SweepDocument, {}))
@@ -120,6 +141,9 @@ def test_a_budget_holds_when_the_sweep_goes_on(sweep: Triage, tmp_path: Path) ->
         ((OK, *AXES, "--where", "BLOCK > 999"), "--where 'BLOCK > 999': no cell is left"),
         ((OK, *AXES, "--where", "BLOC > 9"), "BLOC is no axis; they are BLOCK, num_warps"),
         ((OK, *AXES, "--budget", "3", "--exhaustive"), "leave out --budget"),
+        ((OK, *AXES, "-o", ""), "Invalid value for '-o': the path is empty"),
+        ((OK, "--set", "x_ptr,y_ptr=fp16", "--set", "y_ptr=fp32"), "--set y_ptr: given twice"),
+        ((OK, "--set", "x_ptr,target=fp16"), "target cannot be tied"),
         (("--resume", "/nowhere"), "/nowhere: no ledger.sqlite in it"),
         ((f"{DATA / 'kernels.py'}::add", "--target", "cuda:1"), "--target 'cuda:1': write cuda:NN"),
         (("--resume", "/nowhere", "--set", "BLOCK=64"), "goes on with what is there; leave out --set"),

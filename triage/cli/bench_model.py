@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import case_options, compile_options, limits, print_json
+from triage.cli.options import FILE, case_options, compile_options, limits, print_json
 from triage.files import ANYWHERE, MOST_DOCUMENT, read_file, replace_file, writing
 from triage.frontends.documents import checked
 from triage.harness.engine import Engine
@@ -39,11 +39,11 @@ _MOST = 24
 )
 @click.option(
     "--table",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Take the times of a saved table; needs no GPU.",
 )
-@click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Keep the table in this file.")
+@click.option("--save", type=FILE, metavar="FILE", help="Keep the table in this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as a document, and nothing else.")
 def command(
     names: tuple[str, ...],

@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
-from triage.cli.options import note
+from triage.cli.options import FILE, note
 from triage.model.errors import EnvironmentFault
 
-_FILE = click.Path(path_type=Path)
 _OPTIONS = [
     click.option("--github", is_flag=True, help="Write annotations and a job summary for GitHub Actions."),
-    click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML, for GitLab and Jenkins."),
-    click.option("--sarif", type=_FILE, metavar="FILE", help="Write SARIF 2.1.0, for code scanning."),
+    click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML, for GitLab and Jenkins."),
+    click.option("--sarif", type=FILE, metavar="FILE", help="Write SARIF 2.1.0, for code scanning."),
 ]
 
 

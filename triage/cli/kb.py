@@ -8,7 +8,7 @@ import click
 from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
-from triage.cli.options import note, print_json
+from triage.cli.options import DIRECTORY, FILE, note, print_json
 from triage.files import ANYWHERE, open_file, replace_file, usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
@@ -29,7 +29,7 @@ from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import knowledge as render_kb
 
 _FOLDERS = click.option(
-    "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Use your own entries too."
+    "--kb", "folders", multiple=True, type=DIRECTORY, metavar="DIR", help="Use your own entries too."
 )
 _TIMEOUT_S = 60.0
 
@@ -152,7 +152,7 @@ def check(
 @command.command("new")
 @click.argument("source", metavar="CASE|LOG")
 @_FOLDERS
-@click.option("-o", "path", type=click.Path(path_type=Path), metavar="ID.toml", help="Write it to this file.")
+@click.option("-o", "path", type=FILE, metavar="ID.toml", help="Write it to this file.")
 def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
     """Draft an entry from a CASE, which is compiled, or from a LOG. Complete it by hand."""
     if path is not None and path.exists():

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DIRECTORY = click.Path(path_type=Path)
+
+class _NamedPath(click.Path):
+    """A path; an empty one, as of a variable that is not set, would be the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the path is empty; name one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = DIRECTORY = _NamedPath(path_type=Path)
 _TARGET = "cuda:90|hip:gfx942"
 
 

@@ -7,6 +7,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import (
+    FILE,
     budget_option,
     case_options,
     compile_options,
@@ -34,7 +35,7 @@ from triage.publish.obtain import anonymous, obtain
     default=render.Format.MARKDOWN.value,
     help="md for GitHub, html for a browser (one file). [md]",
 )
-@click.option("-o", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write it to this file.")
+@click.option("-o", "file", type=FILE, metavar="FILE", help="Write it to this file.")
 @click.option("--show", is_flag=True, help="Print it even with -o, and list what was removed: all that would leave.")
 @click.option("--keep-private", is_flag=True, help="Remove nothing: for your own use.")
 @click.option("--anonymize", is_flag=True, help="Use only the reduction with changed names.")

@@ -15,6 +15,7 @@ from triage.cli import sweep_list
 from triage.cli.ci import with_outputs
 from triage.cli.options import (
     DIRECTORY,
+    FILE,
     kb_option,
     kernel_options,
     limit_options,
@@ -68,9 +69,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the map as a document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as a table.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the map for an issue.")
-@click.option(
-    "--parquet", type=click.Path(path_type=Path), metavar="FILE", help="Write the cells to it; needs pyarrow."
-)
+@click.option("--parquet", type=FILE, metavar="FILE", help="Write the cells to it; needs pyarrow.")
 @click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep the map, its rules and its ledger here.")
 @with_outputs("sweep")
 def command(
@@ -99,10 +98,9 @@ def command(
     """
     end = _SweepEnd(folder or resume, fail_on, record, **{name: values.pop(name) for name in _FORMS})
     end.check()
-    ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on, "kernel": kernel}
-    ends["dask"] = dask
+    ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "kernel": kernel, "dask": dask}
     if names[:1] == ("merge",):
-        stated = stated_options(values, {**ends, "fail_on": None, "resume": resume})
+        stated = stated_options(values, {**ends, "resume": resume})
         return _merged(names, folder, write_fixed, stated, end)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
@@ -123,13 +121,16 @@ def command(
             values["python"] = values["python"] or stored.python
             commands = stored.commands(("triage", "sweep", "--resume", str(resume)))
         else:
+            others = {"fail_on": fail_on, "write_fixed": write_fixed and str(write_fixed)}
             if sweep_list.is_list(names[0]):
                 listed = sweep_list.read(names[0], kernel, stated_targets(values), values)
             elif kernel is not None or write_fixed is not None:
                 raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
             sweep_of = described(names[0], values, progress) if listed is None else tuned(listed, values)
             space = sweep_of.space
-            commands = SweepCommands(sweep_of.check, repeated(names[0], values, ends, folder), sweep_of.members)
+            commands = SweepCommands(
+                sweep_of.check, repeated(names[0], values, ends | others, folder), sweep_of.members
+            )
         if write_fixed is not None:
             sweep_list.check_writable(listed, write_fixed)
         if end.folder is not None:

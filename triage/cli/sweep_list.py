@@ -51,7 +51,8 @@ def replace_failing(
     options = pipeline_options({**values, "triton": None, "cute": None, "python": values.get("python")})
     try:
         with Session(options, progress) as session:
-            return replace(sweep, replacements=tuple(find_replacements(listed, space, sweep.observations, session)))
+            chosen = find_replacements(listed, space, sweep.observations, session, progress)
+            return replace(sweep, replacements=tuple(chosen))
     except KeyboardInterrupt:
         return replace(sweep, interrupted=True)
 

@@ -96,7 +96,8 @@ def _list(
     """The configurations of kernels. They are drafted for the first target and release."""
     for option, given in (("--set", values["sets"]), ("--where", values["wheres"])):
         if given:
-            raise InputError(f"{option}: for one kernel, as FILE.py::NAME; {project.name} is a list of configurations")
+            fix = "add --set" if "::" in project.name else "name one of its kernels, as FILE.py::NAME"
+            raise InputError(f"{option}: {project.name} is a list of configurations, all of which are compiled; {fix}")
     members = drafted(_settled(functions, stated, values, progress), project)
     if not members:
         raise InputError(f"{project.name}: no configuration of it can be drafted")

@@ -14,8 +14,8 @@ _UNITS = {
 
 
 def count(number: int | str, noun: str) -> str:
-    """``1 kernel``, ``2 kernels``, ``no kernels``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """``1 kernel``, ``2 kernels``, ``no kernels``; a number may be written already, as ``1,024``."""
+    return f"{number} {noun}{'' if number in (1, '1') else 's'}"
 
 
 def signal_name(number: int) -> str:

@@ -93,35 +93,35 @@ def json_text(sweep: SweepMap) -> Iterator[str]:
     head = _head(sweep)
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items() if name != "cells"]
     yield "{\n  " + ",\n  ".join(lines) + ',\n  "cells": ['
+    position, letters = _Positions.of(sweep.grid, sweep.case.compiler.name), sweep.letters
+    # Most cells of a large map are predicted, and have little that differs.
+    texts = {id(group): json.dumps(_predicted(group, letters))[1:] for group in sweep.predicted.groups}
     separator = "\n    "
-    for cell in cells(sweep):
-        yield separator + json.dumps(cell)
+    for cell, known in _known(sweep):
+        at, target, release = position.of_cell(cell)
+        facts = json.dumps(_observed(known, letters))[1:] if isinstance(known, CellObservation) else texts[id(known)]
+        yield f'{separator}{{"at": {at}, "target": {target}, "release": {release}, {facts}'
         separator = ",\n    "
     yield "\n  ]\n}\n"
 
 
 def cells(sweep: SweepMap) -> Iterator[dict[str, Any]]:
     """The documents of the cells, in the order of their numbers."""
-    position = _Positions.of(sweep)
-    letters = sweep.letters
-    predicted: dict[Cell, PredictedCells] = {}
+    position, letters = _Positions.of(sweep.grid, sweep.case.compiler.name), sweep.letters
+    for cell, known in _known(sweep):
+        at, target, release = position.of_cell(cell)
+        facts = _observed(known, letters) if isinstance(known, CellObservation) else _predicted(known, letters)
+        yield {"at": at, "target": target, "release": release, **facts}
+
+
+def _known(sweep: SweepMap) -> Iterator[tuple[Cell, CellObservation | PredictedCells]]:
+    """What was seen of each cell, or is predicted, in the order of their numbers."""
+    known: dict[Cell, CellObservation | PredictedCells] = {}
     for group in sweep.predicted.groups:
-        predicted |= dict.fromkeys(cells_of(group.cells & sweep.unseen), group)
-    for cell in sorted({*sweep.observations, *predicted}):
-        where = position.of_cell(sweep.grid.at(cell))
-        if (seen := sweep.observations.get(cell)) is not None:
-            yield {**where, **_observed(seen, letters)}
-        else:
-            group = predicted[cell]
-            state = CellState.PREDICTED_LEGAL if group.legal else CellState.PREDICTED_ILLEGAL
-            letter = letters.get(group.signature or "")
-            yield {
-                **where,
-                "state": state.value,
-                "failure": letter,
-                "probability": round(group.probability, 4),
-                "resources": None,
-            }
+        known |= dict.fromkeys(cells_of(group.cells & sweep.unseen), group)
+    known |= sweep.observations
+    for cell in sorted(known):
+        yield cell, known[cell]
 
 
 def from_json(document: Any, where: str = "document") -> SweepMap:
@@ -132,7 +132,7 @@ def from_json(document: Any, where: str = "document") -> SweepMap:
     axes = [SweepAxis(name, values) for name, values in special.items() if len(values) > 1]
     axes += [SweepAxis(name, values, whole.tied.get(name, {})) for name, values in whole.axes.items()]
     outline = Grid(axes)
-    position = _Positions(tuple(axes), compiler)
+    position = _Positions.of(outline, compiler)
     failures = whole.failures
     observations: dict[Cell, CellObservation] = {}
     groups: dict[tuple[bool, float, str | None], list[Cell]] = {}
@@ -161,22 +161,32 @@ def from_json(document: Any, where: str = "document") -> SweepMap:
 class _Positions:
     """Where a cell of the grid is in the document, which has targets and releases apart from the other axes."""
 
-    axes: tuple[SweepAxis, ...]
+    grid: Grid
     compiler: str
+    own: tuple[int, ...]
+    """The axes that are neither targets nor releases."""
 
     @classmethod
-    def of(cls, sweep: SweepMap) -> _Positions:
-        return cls(sweep.grid.axes, sweep.case.compiler.name)
+    def of(cls, grid: Grid, compiler: str) -> _Positions:
+        special = (TARGET, compiler)
+        own = (index for index, axis in enumerate(grid.axes) if axis.name not in special)
+        return cls(grid, compiler, tuple(own))
 
-    def of_cell(self, at: tuple[int, ...]) -> dict[str, Any]:
-        named = {axis.name: index for axis, index in zip(self.axes, at, strict=True)}
-        target, release = named.pop(TARGET, 0), named.pop(self.compiler, 0)
-        return {"at": list(named.values()), "target": target, "release": release}
+    def of_cell(self, cell: Cell) -> tuple[list[int], int, int]:
+        """Its positions on the own axes, of its target and of its release."""
+        at, positions = self.grid.at(cell), self.grid.positions
+        target, release = positions.get(TARGET), positions.get(self.compiler)
+        return (
+            [at[axis] for axis in self.own],
+            0 if target is None else at[target],
+            0 if release is None else at[release],
+        )
 
     def in_grid(self, cell: SweepCell) -> list[int]:
+        """The positions of a cell of the document on all axes."""
         others = iter(cell.at)
         special = {TARGET: cell.target, self.compiler: cell.release}
-        return [special[axis.name] if axis.name in special else next(others) for axis in self.axes]
+        return [special[axis.name] if axis.name in special else next(others) for axis in self.grid.axes]
 
 
 def _head(sweep: SweepMap) -> dict[str, Any]:
@@ -202,6 +212,16 @@ def _head(sweep: SweepMap) -> dict[str, Any]:
         {axis.name: axis.tied for axis in sweep.grid.axes if axis.tied},
         sweep.replacements,
     ).to_json()
+
+
+def _predicted(group: PredictedCells, letters: Mapping[str, str]) -> dict[str, Any]:
+    state = CellState.PREDICTED_LEGAL if group.legal else CellState.PREDICTED_ILLEGAL
+    return {
+        "state": state.value,
+        "failure": letters.get(group.signature or ""),
+        "probability": round(group.probability, 4),
+        "resources": None,
+    }
 
 
 def _observed(seen: CellObservation, letters: Mapping[str, str]) -> dict[str, Any]:

@@ -51,6 +51,7 @@ class Grid:
         self._strides = tuple(
             prod(len(axis.values) for axis in self.axes[index + 1 :]) for index in range(len(self.axes))
         )
+        self._steps = [(stride, len(axis.values)) for axis, stride in zip(self.axes, self._strides, strict=True)]
         self._sets: dict[tuple[int, int], CellSet] = {}
 
     def __len__(self) -> int:
@@ -69,7 +70,7 @@ class Grid:
 
     def at(self, cell: Cell) -> tuple[int, ...]:
         """The position of the cell's value on each axis."""
-        return tuple(cell // stride % len(axis.values) for axis, stride in zip(self.axes, self._strides, strict=True))
+        return tuple([cell // stride % count for stride, count in self._steps])
 
     def number(self, at: Iterable[int]) -> Cell:
         """The cell at these positions."""

@@ -9,7 +9,7 @@ from triage.matrix.table import letters
 from triage.sweeps.observation import CellObservation, CellState
 
 _MOST_LETTERS = 6
-_NOTED_S = 30.0
+NOTED_S = 30.0
 """A log gets a line as often; what waits for one for longer is taken to hang."""
 
 
@@ -52,7 +52,7 @@ class Pace:
     def is_due(self) -> bool:
         """Whether it is time for another line in a log."""
         now = time.monotonic()
-        if now - self._noted < _NOTED_S:
+        if now - self._noted < NOTED_S:
             return False
         self._noted = now
         return True

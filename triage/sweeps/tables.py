@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,8 +16,23 @@ from triage.sweeps.axes import TARGET
 from triage.sweeps.document import cells
 from triage.sweeps.map import SweepMap
 
-_FACTS = ("state", "failure", "probability", "status", "stage", "resource", "required", "limit", "duration_s", "reason")
-_RESOURCES = tuple(own.name for own in fields(Resources))
+_FACTS: Mapping[str, type] = {
+    "state": str,
+    "failure": str,
+    "probability": float,
+    "status": str,
+    "stage": str,
+    "resource": str,
+    "required": int,
+    "limit": int,
+    "duration_s": float,
+    "reason": str,
+}
+_RESOURCES: Mapping[str, type] = {
+    own.name: {"tensor_core": str, "warp_specialized": bool}.get(own.name, int) for own in fields(Resources)
+}
+_BATCH = 50_000
+"""Rows that are in memory at once for Parquet."""
 
 
 def columns(sweep: SweepMap) -> list[str]:
@@ -56,22 +72,33 @@ def check_parquet() -> None:
 
 
 def write_parquet(sweep: SweepMap, path: Path) -> None:
-    """Write the table as a Parquet file. Needs pyarrow. Raises OSError."""
+    """Write the table as a Parquet file, a batch of rows at a time. Needs pyarrow. Raises OSError."""
     import pyarrow
     from pyarrow import parquet
 
-    by_column = list(zip(*rows(sweep), strict=True)) or [()] * len(columns(sweep))
-    arrays = {name: _column(list(column)) for name, column in zip(columns(sweep), by_column, strict=True)}
-    parquet.write_table(pyarrow.table(arrays), path)
+    types = _types(sweep)
+    kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    schema = pyarrow.schema([(name, kinds[type_]) for name, type_ in types.items()])
+    every = rows(sweep)
+    with parquet.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(every, _BATCH)):
+            by_column = zip(types.values(), zip(*batch, strict=True), strict=True)
+            arrays = [[None if value is None else type_(value) for value in column] for type_, column in by_column]
+            writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
 def _scalar(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list | tuple | dict) else value
 
 
-def _column(values: list[Any]) -> list[Any]:
-    """Values of one type, as Parquet has it: numbers and texts on the same axis become texts."""
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) > 1 and not kinds <= {int, float}:
-        return [None if value is None else str(value) for value in values]
-    return values
+def _types(sweep: SweepMap) -> dict[str, type]:
+    """The type of each column, as Parquet has one for all rows: numbers and texts on the same axis become texts."""
+    axes = {axis.name: _type({type(_scalar(value)) for value in axis.values}) for axis in sweep.grid.axes}
+    return {**dict.fromkeys(columns(sweep), str), **axes, **_FACTS, **_RESOURCES}
+
+
+def _type(kinds: set[type]) -> type:
+    kinds = kinds - {type(None)}
+    if len(kinds) == 1:
+        return kinds.pop()
+    return float if kinds == {int, float} else str

@@ -17,8 +17,8 @@ from triage.publish.compose.sweep_parts import (
     ShownFailure,
     ShownMatch,
     ShownReplacement,
+    grouped,
     percent,
-    replacement_text,
     value_text,
 )
 from triage.publish.privacy import Scrubber
@@ -171,10 +171,8 @@ class SweepView:
     def replacements(self) -> tuple[ShownReplacement, ...]:
         """What replaces the entries of a list that fail."""
         return tuple(
-            ShownReplacement(
-                self.line(each.file), self.line(each.entry), each.target, self.text(replacement_text(each))
-            )
-            for each in self.map.replacements
+            ShownReplacement(self.line(each.file), self.line(each.entries), each.targets, self.text(each.words))
+            for each in grouped(self.map.replacements)
         )
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from triage._version import __version__
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_layout import SliceView
+from triage.publish.compose.sweep_list import failing
 from triage.publish.compose.sweep_parts import REPLACEMENTS, CellLook, ShownFailure
 from triage.publish.document import (
     Bullets,
@@ -24,6 +25,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.sweeps.grid import CellSet
+from triage.sweeps.space import CONFIGURATION
 
 _MOST_TABLES = 4
 _MOST_ROWS, _MOST_COLUMNS = 24, 16
@@ -40,7 +42,7 @@ def document(view: SweepView) -> Document:
         _failures(view),
         _replacements(view),
         _rules(view),
-        Section("map", "Map", tuple(_tables(view))),
+        _configurations(view) if CONFIGURATION in view.grid.positions else Section("map", "Map", tuple(_tables(view))),
         Section("reproduce", "Reproduce", (Listing("Command", view.again, "sh", False, weight=Weight.SCRIPT),)),
     )
     return Document(
@@ -77,15 +79,26 @@ def _facts(view: SweepView, failure: ShownFailure) -> Iterator[Line]:
 def _replacements(view: SweepView) -> Section | None:
     if not view.replacements:
         return None
-    head = ("File", "Entry", "Target", "Replacement")
+    head = ("File", "Entries", "Targets", "Replacement")
     rows = tuple(
-        tuple(ReportCell((Code(text),)) for text in (each.file, each.entry, each.target, each.words))
+        tuple(ReportCell((Code(text),)) for text in (each.file, each.entries, each.targets, each.words))
         for each in view.replacements[:_MOST_REPLACEMENTS]
     )
     blocks: list[Paragraph | ReportTable] = [Paragraph((f"{REPLACEMENTS}.",)), ReportTable("Replacements", head, rows)]
     if (more := len(view.replacements) - _MOST_REPLACEMENTS) > 0:
         blocks.append(Paragraph((f"{more:,} more are in map.json.",)))
     return Section("replacements", "Replacements", tuple(blocks))
+
+
+def _configurations(view: SweepView) -> Section | None:
+    every = list(failing(view))
+    lines: list[Line] = [
+        (f"{each.sign}: ", Code(each.name), f" for {each.where}" if each.where else "")
+        for each in every[:_MOST_REPLACEMENTS]
+    ]
+    if (more := len(every) - _MOST_REPLACEMENTS) > 0:
+        lines.append((f"{more:,} more in map.json",))
+    return Section("map", "Configurations that fail", (Bullets(tuple(lines)),)) if lines else None
 
 
 def _rules(view: SweepView) -> Section | None:

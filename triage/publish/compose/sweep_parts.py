@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
@@ -113,11 +113,11 @@ class ShownAxis:
 
 @dataclass(frozen=True, slots=True)
 class ShownReplacement:
-    """What replaces an entry of a list for a target, in ``words``."""
+    """What replaces some entries of a list for some targets, in ``words``."""
 
     file: str
-    entry: str
-    target: str
+    entries: str
+    targets: str
     words: str
 
 
@@ -130,6 +130,17 @@ def replacement_text(replacement: Replacement) -> str:
         return "no neighbour that compiles and computes the same"
     changes = settings(replacement.changes)
     return f"{changes} (expected {ratio(replacement.expected)} of the time)" if replacement.expected else changes
+
+
+def grouped(replacements: Iterable[Replacement]) -> list[ShownReplacement]:
+    """The replacements, those of a file that say the same as one: a table has an entry for each batch size."""
+    targets: dict[tuple[str, str, str], list[str]] = {}
+    for each in replacements:
+        targets.setdefault((each.file, each.entry, replacement_text(each)), []).append(each.target)
+    entries: dict[tuple[str, str, str], list[str]] = {}
+    for (file, entry, words), of_entry in targets.items():
+        entries.setdefault((file, ", ".join(of_entry), words), []).append(entry)
+    return [ShownReplacement(file, ", ".join(of), target, words) for (file, target, words), of in entries.items()]
 
 
 def value_text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,13 @@ from pathlib import Path
 from triage.files import make_folder, replace_file, writing
 from triage.model.case import Case
 from triage.model.errors import TriageError
+from triage.model.progress import Progress
 from triage.model.report import ExpectedTime, Report, SuggestionKind
 from triage.pipeline import Session
-from triage.sweeps.grid import Cell
+from triage.sweeps.grid import Cell, cells_of
 from triage.sweeps.lists.cases import ListedEntry, TunedList
 from triage.sweeps.observation import CellObservation, CellState
+from triage.sweeps.pace import NOTED_S
 from triage.sweeps.replacement import Replacement
 from triage.sweeps.space import ListSpace
 
@@ -25,15 +28,23 @@ class _Neighbour:
 
 
 def find_replacements(
-    listed: TunedList, space: ListSpace, observations: Mapping[Cell, CellObservation], session: Session
+    listed: TunedList,
+    space: ListSpace,
+    observations: Mapping[Cell, CellObservation],
+    session: Session,
+    progress: Progress,
 ) -> list[Replacement]:
     """Replacements for all entries that fail, in the order of the files. Each is compiled, by the search of
     ``triage check``; where the sweep has several releases, with all of them."""
     failing = _failing(listed, space, observations)
     chosen: dict[tuple[int, str], _Neighbour | None] = {}
     reports = session.check_all([cases[0] for cases in (each.cases for each in failing.values())])
+    noted = time.monotonic()
     for (key, each), report in zip(failing.items(), reports, strict=True):
         chosen[key] = _neighbour(report, listed, each, session)
+        if time.monotonic() - noted > NOTED_S:
+            noted = time.monotonic()
+            progress.note(f"replacements: {len(chosen)} of {len(failing)}")
     return [
         Replacement(
             entry.file.name,
@@ -94,10 +105,11 @@ def _failing(
             entries.setdefault((number, target), []).append(entry)
     failing: dict[tuple[int, str], _Failing] = {}
     others: dict[tuple[int, str], list[Case]] = {}
-    for cell, seen in sorted(observations.items()):
-        case = space.case(cell)
+    # A part of a sweep has not compiled every release, and the replacement has to hold for all.
+    for cell in cells_of(space.grid.allowed):
+        seen, case = observations.get(cell), space.case(cell)
         key = (space.base(cell), str(case.target))
-        if seen.state is not CellState.FAILED:
+        if seen is None or seen.state is not CellState.FAILED:
             others.setdefault(key, []).append(case)
         elif key in failing:
             failing[key].cases.append(case)

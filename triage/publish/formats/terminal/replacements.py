@@ -8,8 +8,8 @@ from itertools import groupby
 from rich.console import Console
 
 from triage.model.words import count
-from triage.publish.compose.sweep_parts import REPLACEMENTS, replacement_text
-from triage.publish.formats.terminal.console import line
+from triage.publish.compose.sweep_parts import REPLACEMENTS, grouped
+from triage.publish.formats.terminal.console import line, paragraph
 from triage.publish.visible import visible
 from triage.sweeps.replacement import Replacement
 
@@ -27,7 +27,7 @@ def show(console: Console, unused: Mapping[str, str], replacements: Sequence[Rep
         return
     line(console, "")
     line(console, REPLACEMENTS, style="bold")
-    for file, inside in groupby(replacements, key=lambda each: each.file):
+    for file, inside in groupby(grouped(replacements), key=lambda each: each.file):
         line(console, f"  {visible(file)}")
         for each in inside:
-            line(console, f"    {visible(each.entry)} for {each.target}: {visible(replacement_text(each))}")
+            paragraph(console, f"{each.entries} for {each.targets}: {each.words}", indent=4, hanging=2)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from triage.model.words import count
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_layout import MIXED, SliceView
+from triage.publish.compose.sweep_list import failing
 from triage.publish.compose.sweep_parts import CellLook
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened
 from triage.sweeps.observation import CellState
+from triage.sweeps.space import CONFIGURATION
 
 _COLOURS = ("red", "magenta", "yellow", "blue", "cyan")
 """Of the letters, in turn; the letters themselves tell failures apart."""
@@ -31,13 +34,10 @@ def show(console: Console, view: SweepView) -> None:
     paragraph(console, view.headline, style="bold", indent=0)
     for fact in view.facts():
         paragraph(console, fact, indent=0)
-    shown = SliceView(view)
-    if shown.words:
-        console.print()
-        paragraph(console, f"Shown: {shown.words}. Other values are in map.html.", indent=0)
-    signs = _grids(console, view, shown)
-    console.print()
-    paragraph(console, "   ".join(_legend(view, signs)), style="dim", indent=0)
+    if CONFIGURATION in view.grid.positions:
+        _configurations(console, view)
+    else:
+        _slice(console, view)
     _failures(console, view)
     if view.map.rules:
         section(console, "Rules")
@@ -47,6 +47,28 @@ def show(console: Console, view: SweepView) -> None:
             paragraph(console, evidence, style="dim", indent=5)
     console.print()
     line(console, f"Again: {view.again}", style="dim")
+
+
+def _slice(console: Console, view: SweepView) -> None:
+    shown = SliceView(view)
+    if shown.words:
+        console.print()
+        paragraph(console, f"Shown: {shown.words}. Other values are in map.html.", indent=0)
+    signs = _grids(console, view, shown)
+    console.print()
+    paragraph(console, "   ".join(_legend(view, signs)), style="dim", indent=0)
+
+
+def _configurations(console: Console, view: SweepView) -> None:
+    """Print the configurations of a list that fail."""
+    every = list(failing(view))
+    if every:
+        console.print()
+    for each in every[:_MOST_ROWS]:
+        text = f"{each.name}: {each.where}" if each.where else each.name
+        paragraph(console, text, indent=0, hanging=2, label=f"{each.sign}  ")
+    if (hidden := len(every) - _MOST_ROWS) > 0:
+        paragraph(console, f"{hidden:,} more are in map.html.", indent=0, style="dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +88,18 @@ class _Part:
 def _grids(console: Console, view: SweepView, shown: SliceView) -> set[CellLook | str]:
     """Print all small multiples, as many beside one another as fit. The signs that they have."""
     values = shown.labels(shown.shape.rows)
-    labels = _fitting(values[:_MOST_ROWS], max(console.width // 2, 8))
+    heads = [min(len(head), _MOST_HEAD) + 2 for head in shown.labels(shown.shape.columns)]
+    labels = _fitting(values[:_MOST_ROWS], max(console.width // 2, console.width - 2 - max(heads) * len(heads), 8))
     left = max(map(len, [shown.rows, *labels])) + 2
     pieces = list(_pieces(view, shown, len(labels), max(console.width - left, 8)))
     beside = _beside([piece.width + 2 for piece in pieces], console.width + 2 - left, shown.repeats)
     for first in range(0, min(len(pieces), _MOST_PIECES), beside):
         _band(console, pieces[first : first + beside], left, shown, labels)
     if (hidden := len(pieces) - _MOST_PIECES) > 0:
-        paragraph(console, f"{hidden:,} more grids are in map.html.", indent=0, style="dim")
+        paragraph(console, f"{count(f'{hidden:,}', 'more grid')} in map.html.", indent=0, style="dim")
     if (hidden := len(values) - len(labels)) > 0:
-        paragraph(console, f"{hidden:,} more values of {shown.rows} are in map.html.", indent=0, style="dim")
+        more = count(f"{hidden:,}", "more value")
+        paragraph(console, f"{more} of {shown.rows} in map.html.", indent=0, style="dim")
     return {sign for piece in pieces for row in piece.rows for sign in row}
 
 

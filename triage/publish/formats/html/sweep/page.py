@@ -191,7 +191,7 @@ def _replacements(view: SweepView) -> Element | None:
         return None
     head = element("tr", *(element("th", name, scope="col") for name in ("File", "Entry", "Target", "Replacement")))
     rows = (
-        element("tr", *(element("td", text) for text in (each.file, each.entry, each.target, each.words)))
+        element("tr", *(element("td", text) for text in (each.file, each.entries, each.targets, each.words)))
         for each in view.replacements
     )
     return _section("replacements", "Replacements", _table(REPLACEMENTS, head, element("tbody", *rows)))
