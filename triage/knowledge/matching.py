@@ -25,14 +25,20 @@ _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "excepti
 _DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(CUTE.name,): 0.6}
 _SHORT = 20
 """Characters of a message's text below which it may occur by chance; each one that is missing adds to the doubt."""
-_CONDITION_UNKNOWN = 0.85
-"""Factor for a condition on the case or the machine that nothing confirms."""
+_CONDITION_UNKNOWN = 0.92
+"""Factor for a condition on the case or the machine that nothing confirms. Of 25 such matches of pasted texts 22 were
+right."""
 _RELATED = 0.8
 """Factor for an entry that describes a failure that the text merely chains to this one."""
 _MOST = 0.98
 """Entries are written by people."""
-_GENERIC = 0.65
-"""Factor for an entry for a family of causes."""
+_BESIDE = 0.65
+"""Factor for a family of causes beside an entry for a single one. Alone a family is as often right as any entry: 106 of
+114 such matches of pasted texts that hold by a message, a function, a file or a pass."""
+_KIND_ALONE = 0.65
+"""Factor for a family that holds by the kind and the stage alone: of 20 such matches 8 were right."""
+_SURE = 0.5
+"""Confidence of an entry for a single cause from which on a family says less."""
 _MOST_ELSEWHERE = 0.4
 """The highest confidence in any entry where the failure is not the compiler's."""
 _UNWRAPPED, _WRAPPED = Kind.PYTHON_EXCEPTION.value, Kind.FRONTEND_ERROR.value
@@ -52,6 +58,12 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, rel
     facts = _Facts.of(diagnosis, case, release)
     diagnosis = _attributed(diagnosis, case)
     matches = [_as_match(entry, confidence) for entry in entries if (confidence := _best(entry, diagnosis, facts)) > 0]
+    single = max((match.confidence for match in matches if not match.generic), default=0.0)
+    if single >= _SURE:
+        matches = [
+            replace(match, confidence=min(match.confidence, single) * _BESIDE) if match.generic else match
+            for match in matches
+        ]
     return sorted(matches, key=lambda match: (-match.confidence, match.id))
 
 
@@ -214,16 +226,16 @@ def _words(text: str) -> frozenset[str]:
 def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:
     """The confidence that the entry describes the failure, or one that the text chains to it."""
     ways = (entry.symptoms, *entry.alternatives)
-    confidence = max(_confidence(symptoms, diagnosis, facts) for symptoms in ways)
-    if entry.generic:
-        confidence *= _GENERIC
-    elif not confidence:
+    unspecific = _KIND_ALONE if entry.generic else 1.0
+    confidence = max(_confidence(symptoms, diagnosis, facts, unspecific) for symptoms in ways)
+    if not confidence and not entry.generic:
         related = (_confidence(symptoms, other, facts) for other in diagnosis.related for symptoms in ways)
         confidence = _RELATED * max(related, default=0.0)
     return min(confidence, _MOST_ELSEWHERE) if diagnosis.kind is Kind.OTHER else confidence
 
 
-def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> float:
+def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts, unspecific: float = 1.0) -> float:
+    """The confidence by one way to match, times ``unspecific`` if nothing but the kind and the stage says so."""
     doubt, is_specific = 1.0, False
     for field in _fields(symptoms, diagnosis):
         if not field.holds:
@@ -234,7 +246,8 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> floa
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
     if False in conditions or (None in conditions and not is_specific):
         return 0.0
-    return min(1 - doubt, _MOST) * _CONDITION_UNKNOWN ** conditions.count(None)
+    confidence = min(1 - doubt, _MOST) * _CONDITION_UNKNOWN ** conditions.count(None)
+    return confidence if is_specific else confidence * unspecific
 
 
 def _is_unwrapped(symptoms: Symptoms, diagnosis: Diagnosis) -> bool:
