@@ -21,6 +21,8 @@ CAUSE = "The above exception was the direct cause of the following exception:"
 CONTEXT = "During handling of the above exception, another exception occurred:"
 #: Failures that a diagnosis keeps of those that are chained to it.
 MAX_RELATED = 8
+# Of files and modules, not of what a kernel's source says.
+_OF_SYSTEM = frozenset({"OSError", "FileNotFoundError", "PermissionError", "ImportError", "ModuleNotFoundError"})
 #: Part of either line.
 LINKS = ("The above exception", "During handling of")
 
@@ -56,6 +58,8 @@ def traced(finding: Finding, source: SourceLocation | None, before: Sequence[str
     source = with_text(source, before) if source is not None else None
     if diagnosis.kind not in (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR) or finding.specificity is Specificity.TAIL:
         return finding
+    if diagnosis.exception in _OF_SYSTEM:
+        return replace(finding, diagnosis=replace(diagnosis, compiler=CUTE))
     return replace(
         finding,
         specificity=max(finding.specificity, Specificity.DIAGNOSTIC),
