@@ -40,3 +40,15 @@ def test_a_host_compiler_s_command_that_was_cut_off() -> None:
         "subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3', '-I/u"
     )
     assert (diagnosis.kind, diagnosis.exception) == (Kind.ENVIRONMENT, "CalledProcessError")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WARNING: no MSVC.\n  from C:\\T\\tmpab12cd34\\main.c:1:\n"
+        "C:\\K\\corecrt.h:10:10: fatal error: vcruntime.h: No such file or directory\n" + "text\n" * 20,
+        "the path in cc_cmd was wrong:\nFileNotFoundError: [WinError 2] The system cannot find the file specified\n",
+    ],
+)
+def test_a_host_compiler_that_is_told_by_the_lines_around_its_error(text: str) -> None:
+    assert diagnosed(text).kind is Kind.ENVIRONMENT

@@ -92,6 +92,20 @@ OTHERS = {
         "iree-compile: /x/llvm-project/mlir/IR/Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.\n",
         "iree-compile: Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.",
     ),
+    "a function of C++": (
+        "error: local memory limit exceeded (98304) in _Z12scale_kernelILi128EPKfPfEviiT1_l\n",
+        "error: local memory limit exceeded (98304) in _Z12scale_kernelILi128EPKfPfEviiT1_l",
+    ),
+    "a client of the inference server": (
+        "tritonclient.utils.InferenceServerException: load failed for model 'net': version 1: unable to load shared "
+        "library: /opt/tritonserver/backends/pytorch/libtriton_pytorch.so: undefined symbol: _ZN5torch3jit4loadE\n",
+        "InferenceServerException: load failed for model 'net': version 1: unable to load shared library: "
+        "libtriton_pytorch.so: undefined symbol: _ZN5torch3jit4loadE",
+    ),
+    "Mojo": (
+        "$ mojo build k.mojo\nv[b]()\nmojo: /x/llvm/Support/Math.h:3: uint64_t llvm::f(int): Assertion `A' failed.\n",
+        "mojo: Math.h:3: uint64_t llvm::f(int): Assertion `A' failed.",
+    ),
     "a loader": (
         "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file\n",
         "serve: error while loading shared libraries: libx.so.1: cannot open shared object file",

@@ -7,7 +7,7 @@ a program that compiles with Triton prints. Words of other programs nearby count
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
@@ -75,6 +75,12 @@ _COMPILERS = frozenset(
 )
 #: How a library says that it goes on without Triton: what fails below it is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
+#: What other programs get from the same tools; without evidence it is theirs.
+_MAY_BE_OTHERS = (
+    other_programs.is_of_the_driver,
+    other_programs.is_about_another_dialect,
+    other_programs.is_about_cpp,
+)
 #: Lines after a failure that are near it; those before are the window's.
 _NEAR = 12
 
@@ -112,12 +118,12 @@ def _is_generic(finding: Finding) -> bool:
 
 def _longest(finding: Finding) -> float:
     """How many lines a text without any evidence may have if the failure in it is to count."""
+    if _COMPILER_WORDS.search(finding.diagnosis.message[:1000]):
+        return math.inf
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
         return 0  # any compiler's input, with no word of Triton's in the error
-    if stack_trace.is_stack(finding.diagnosis) or other_programs.is_of_the_driver(finding.diagnosis):
-        return 0
-    if other_programs.is_about_another_dialect(finding.diagnosis):
+    if stack_trace.is_stack(finding.diagnosis) or any(rule(finding.diagnosis) for rule in _MAY_BE_OTHERS):
         return 0
     if _OF_TORCH.search(finding.diagnosis.message):
         return 1  # asked about alone
@@ -141,7 +147,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return environment.is_tritons(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return True
-    words = diagnosis.exception is not None and is_tritons(first)
+    words = diagnosis.exception is not None and is_tritons(first) and not other_programs.names_another(first)
     return words or _OWN_WORDS.search(first) is not None
 
 
@@ -171,19 +177,22 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
         return traceback
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
-    if any(map(_launches, window.before)) and not any(map(other_programs.launches_the_same_way, near)):
+    # Other languages have the same syntax for a launch, or for a call of what a subscript gives.
+    if any(map(_launches, window.before)) and not any(map(other_programs.is_named, near)):
         return False
     if diagnosis.kind is Kind.ENVIRONMENT:
         # Triton's own launcher is compiled and linked as well.
         near = [line for line in near if not _LINKING.search(line)]
-    if names_another(near) or other_programs.is_of_another_library(diagnosis):
-        return True
-    return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
+        if any(map(environment.is_tritons, near)):
+            return False
+    return True if names_another(near) or other_programs.is_of_another_library(diagnosis) else None
 
 
-def settled(findings: Iterable[Finding], evidence: Collection[Compiler], lines: float) -> list[Finding]:
+def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
     """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
-    is, ``lines`` how many it has."""
+    is, ``whole`` are its lines, empty for a long one."""
+    lines = len(whole) or math.inf
+    others = any(map(other_programs.names_another, whole)) or any(map(other_programs.is_named, whole))
     only = next(iter(evidence)) if len(evidence) == 1 else None
     has_evidence = bool(evidence)
     found = [
@@ -194,7 +203,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], lines: 
     return [
         replace(finding, foreign=True)
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last
-        else replace(finding, foreign=not has_evidence and lines > _longest(finding))
+        else replace(finding, foreign=not has_evidence and (others or lines > _longest(finding)))
         if finding.foreign is None
         else finding
         for finding in found

@@ -9,8 +9,9 @@ from triage.model.diagnosis import Diagnosis, Kind
 
 _WORDS = regex(
     # builds
-    r"\bnvcc\b(?!:)|\.cuh?\b|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
-    r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
+    r"\bnvcc\b(?!:)|\bhipcc\b|--offload-arch|\.cuh?\b"
+    r"|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build"
+    r"|\bmake(?:\[\d\])?: \*\*\*|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
     # the inference server, and the library for binary analysis, that are named Triton
     r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
     r"|libtriton_\w{2,40}\.so|\bmodel_repository"
@@ -29,8 +30,14 @@ _WORDS = regex(
     r"|\biree[-_]|\biree\b|\btorch[-_]mlir\b|\b(?:onnx|tpu|circt|mlir|stablehlo|flang|fir|hlo)-(?:mlir|opt|translate)\b"
     r"|external/(?:xla|org_tensorflow)/|\bxla::(?!gpu::triton)|\btvm::|\btilelang[./]|\bmojo (?:run|build)\b"
 )
-# Launches of other languages look like Triton's: `kernel[blocks, threads](x)`.
-_SAME_LAUNCH = regex(r"@cuda\.jit\b|\b[Nn]umba\b(?!=)|\bcuLinkAdd|\bcupyx?\b|@ti\.kernel|@wp\.kernel")
+# Names of other languages and compilers for GPUs, of their libraries, and of programs with kernels of their own.
+_NAMES = regex(
+    r"\b[Mm]ojo\b|\.mojo\b|\bmodular(?:ml)?/|\b(?:jax|jaxlib|XLA|TVM|tvm|tilelang|TileLang|Halide|taichi|Taichi)\b"
+    r"|\bwarp as wp\b|\bwp\.(?:kernel|launch)|\b[Nn]umba\b|@cuda\.jit\b|\bcupy\b|\bpycuda\b|\bCUDA\.jl\b|\bJulia\b"
+    r"|\b[Rr]ust\b|\bnvfortran\b|\bnvc\+\+|\bnvrtc|\bNVRTC|\bSYCL\b|\bhipSYCL\b|\bAdaptiveCpp\b|\bacpp\b|\b(?:pocl|PoCL)\b"
+    r"|\bHIPRTC\b|\bVulkan\b|\bMetal\b|\bOptiX\b|\b[Oo]llama\b|\bllama[-_.]cpp|\bonnxruntime\b|\btensorflow\b|\bTensorFlow\b"
+    r"|\bTensorRT\b|\bEnzyme\b|\btinygrad\b|\bKokkos\b|\bOpenMP\b|\bOpenACC\b|\beBPF\b|\bBlender\b|\bGROMACS\b"
+)
 #: What the driver calls PTX that a program gives it to assemble; Triton assembles its own in a file.
 _OF_DRIVER = "ptxas application ptx input"
 # Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
@@ -58,9 +65,9 @@ def names_another(line: str) -> bool:
     return _WORDS.search(line) is not None
 
 
-def launches_the_same_way(line: str) -> bool:
-    """True for words of a language whose kernels are launched with the syntax of Triton's."""
-    return _SAME_LAUNCH.search(line) is not None
+def is_named(line: str) -> bool:
+    """True for a line with the name of another language, compiler or library for GPUs."""
+    return _NAMES.search(line) is not None
 
 
 def is_of_the_driver(diagnosis: Diagnosis) -> bool:
@@ -73,6 +80,16 @@ def is_of_another_library(diagnosis: Diagnosis) -> bool:
     if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
         return False
     return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None
+
+
+# As compilers of C++ spell a function; Triton's and CuTe DSL's kernels keep their names.
+_MANGLED = regex(r"(?<![\w@])_Z(?:N|\d)\w")
+_OF_A_FUNCTION = frozenset({Kind.PTXAS, Kind.ASSEMBLER, Kind.LLVM_DIAGNOSTIC})
+
+
+def is_about_cpp(diagnosis: Diagnosis) -> bool:
+    """True for an error of the code generator's or an assembler's about a function of C++."""
+    return diagnosis.kind in _OF_A_FUNCTION and _MANGLED.search(diagnosis.message[:1000]) is not None
 
 
 def is_about_another_dialect(diagnosis: Diagnosis) -> bool:

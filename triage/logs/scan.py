@@ -1,6 +1,5 @@
 """The one pass over a log: the recognisers get each relevant line, in order, once."""
 
-import math
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -220,7 +219,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     if not found.findings and (quotation := _quotation(excerpts)):
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
-    whole = settled(joined, excerpts.evidence, len(excerpts.whole) or math.inf)
+    whole = settled(joined, excerpts.evidence, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     return Reading(completed, context, list(found.others), bool(excerpts.evidence), excerpts.ends)
 

@@ -11,6 +11,7 @@ MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.
 """
 
 import re
+from itertools import chain, islice
 from typing import Any
 
 from triage.logs import text
@@ -73,6 +74,11 @@ _STATED = regex(
     r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
 )
 _NO_COMPILER = regex(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
+# Windows does not say which file: in what builds the launcher it is the compiler.
+_NO_FILE = regex(r"^FileNotFoundError: \[WinError 2\]")
+_BUILDS = regex(
+    r"triton[/\\]runtime[/\\]build\.py|\bcompile_module_from_src\b|\b_?cc_cmd|\bret = _?build\(|, in _build\b"
+)
 _DRIVER = regex(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
 #: Inductor compiles in worker processes; what ended one is in its own output.
 _WORKER = regex(
@@ -96,6 +102,10 @@ _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
 _AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.c(?:pp)?)[:(](?P<line>\d{1,7})\b")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
+
+
+_NEAR = 12
+"""Lines after an exception that may say what it was raised by; those before are the window's."""
 
 
 def is_tritons(line: str) -> bool:
@@ -134,6 +144,9 @@ def _read(window: Window) -> Finding | None:
     if _LAUNCHER.search(line) and _CUT.search(line):
         headline = "CalledProcessError: the host compiler failed; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
+    if _NO_FILE.match(line) and any(map(_BUILDS.search, chain(window.before, islice(window.after, _NEAR)))):
+        headline = f"The host compiler was not found: {line}"
+        return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
     if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
         return finding(window, Kind.ENVIRONMENT, line, line, exception=exception)
     return None

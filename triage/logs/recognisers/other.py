@@ -17,7 +17,8 @@ _STATED = regex(
     # exceptions in a sentence, errors with a number, and those of a server's log
     r"|\b[A-Z]\w{2,40}Error: (?=\S.{8})"
     r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bUNAVAILABLE: |\bfailed to load '"
-    r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
+    r"|Watchdog caught |\bwatchdog got stuck\b|\bpanicked at |^panic: |\bSegmentation fault\b"
+    r"|\bterminate called |: undefined symbol: "
     # a shell's, a loader's and a daemon's
     r"|^Error response from daemon: |: error while loading shared libraries: |: cannot open shared object file\b"
     r"|: (?:Permission denied|Read-only file system|No space left on device|command not found)\b"
@@ -54,6 +55,8 @@ RECOGNISER = Recogniser(
         "Error[",
         "failed to load",
         "Watchdog caught",
+        "watchdog got stuck",
+        "CUDA out of ",
         "panic",
         "undefined symbol",
         "cannot find -l",
