@@ -11,7 +11,8 @@ _WORDS = regex(
     # builds
     r"\bnvcc\b(?!:)|\bhipcc\b|--offload-arch|\.cuh?\b"
     r"|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build"
-    r"|\bmake(?:\[\d\])?: \*\*\*|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
+    r"|\bmake(?:\[\d\])?: \*\*\*|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error"
+    r"|\bclang(?:\+\+)?(?:-\d\d)?: error"
     # the inference server, and the library for binary analysis, that are named Triton
     r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
     r"|libtriton_\w{2,40}\.so|\bmodel_repository"
