@@ -27,7 +27,8 @@ _STATED = regex(
 # What only sums up: the reason stands above it.
 _SUMMARY = regex(
     r"make(?:\[\d{1,3}\])?: \*\*\*|collect2: |ninja: build stopped|linker command failed|command '\S{1,80}' failed"
-    r"|^FAILED: (?:\[code=\d{1,4}\] )?\S{1,300}\.(?:o|obj|so)\b|subprocess-exited-with-error|metadata-generation-failed|Failed building wheel"
+    r"|^FAILED: (?:\[code=\d{1,4}\] )?\S{1,300}\.(?:o|obj|so)\b"
+    r"|subprocess-exited-with-error|metadata-generation-failed|Failed building wheel"
     r"|exit (?:code|status)|: error: ld returned|Failures have been detected while processing"
 )
 
