@@ -16,7 +16,11 @@ _STATED = regex(
     r"|\bError\[\d{1,6}\]: "
     # exceptions in a sentence, errors with a number, and those of a server's log
     r"|\b[A-Z]\w{2,40}Error: (?=\S.{8})"
-    r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bUNAVAILABLE: |\bfailed to load '"
+    r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bfailed to load '"
+    # absl's: a status, and a check
+    r"|(?:^|[\s:])(?:FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND"
+    r"|RESOURCE_EXHAUSTED|UNAVAILABLE|UNIMPLEMENTED): (?=\S.{8})|\bCheck failed: "
+    r"|\bGraph [Bb]reak (?:Reason: |due to )"
     r"|Watchdog caught |\bwatchdog got stuck\b|\bpanicked at |^panic: |\bSegmentation fault\b"
     r"|\bterminate called |: undefined symbol: "
     # a shell's, a loader's and a daemon's
@@ -29,7 +33,7 @@ _SUMMARY = regex(
     r"make(?:\[\d{1,3}\])?: \*\*\*|collect2: |ninja: build stopped|linker command failed|command '\S{1,80}' failed"
     r"|^FAILED: (?:\[code=\d{1,4}\] )?\S{1,300}\.(?:o|obj|so)\b"
     r"|subprocess-exited-with-error|metadata-generation-failed|Failed building wheel"
-    r"|exit (?:code|status)|: error: ld returned|Failures have been detected while processing"
+    r"|exit (?:code|status)|: error: ld returned|failures? ha(?:s|ve) been detected while processing"
 )
 
 
@@ -53,6 +57,15 @@ RECOGNISER = Recogniser(
         "CRITICAL",
         "rror ",
         "UNAVAILABLE: ",
+        "INTERNAL: ",
+        "INVALID_ARGUMENT: ",
+        "NOT_FOUND: ",
+        "RESOURCE_EXHAUSTED: ",
+        "UNIMPLEMENTED: ",
+        "FAILED_PRECONDITION: ",
+        "Check failed: ",
+        "Graph break",
+        "Graph Break",
         "Error[",
         "failed to load",
         "Watchdog caught",
@@ -87,6 +100,8 @@ RECOGNISER = Recogniser(
             "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file",
             "Error response from daemon: failed to create the task",
             "bash: ./run_stub: Permission denied",
+            "F0000 00:00:1786851496.978840 3935773 shape.h:397] Check failed: has_layout() s32[]",
+            "INTERNAL: the shape does not match",
         ),
         Kind.OTHER,
     ),
