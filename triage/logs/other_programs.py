@@ -27,8 +27,6 @@ _WORDS = regex(
     r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
-    # checks of glog's and absl's, which the compiler does not use
-    r"|\bCheck failed: "
     # other users of MLIR
     r"|\biree[-_]|\biree\b|\btorch[-_]mlir\b|\b(?:onnx|tpu|circt|mlir|stablehlo|flang|fir|hlo)-(?:mlir|opt|translate)\b"
     r"|external/(?:xla|org_tensorflow)/|\bxla::(?!gpu::triton)|\btvm::|\btilelang[./]|\bmojo (?:run|build)\b"

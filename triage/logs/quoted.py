@@ -31,6 +31,8 @@ _MISSING = regex(r"\b(?P<owner>triton(?:\.\w{1,60}){0,5})\W{0,2} has no attribut
 # A term of the compiler, and a word for what is wrong with it.
 _TERM = regex(r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
 _WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+# Of glog and absl, which the compiler does not use.
+_CHECK = "Check failed: "
 # What stands in quotation marks of any kind; a word alone is a name.
 _FRAGMENT = regex(
     r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
@@ -108,7 +110,9 @@ def _kind(line: str) -> Kind | None:
         return Kind.LAUNCH_ERROR
     if _PYTHON.match(line):
         return Kind.PYTHON_EXCEPTION
-    return Kind.MLIR_DIAGNOSTIC if _TERM.search(line) and _WRONG.search(line) else None
+    if _CHECK in line or not _WRONG.search(line):
+        return None
+    return Kind.MLIR_DIAGNOSTIC if _TERM.search(line) else None
 
 
 def quoted(lines: list[str]) -> Finding | None:

@@ -58,7 +58,7 @@ _STATED = regex(
     rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
     r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
     r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton(?:_kernels)?\b"
-    r"|No module named '?triton\b"
+    r"|No module named ['\"`]?triton\b(?!client|server)"
     r"|Cannot find a working triton installation|\bTritonMissing\b"
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
     r"|\b0 active driver(?:s|\(s\))"
