@@ -467,3 +467,19 @@ def test_mlir_s_words_in_a_heading() -> None:
         "# Error: failed to materialize conversion for result #0 of operation 'tt.load'\n@triton.jit\n"
     )
     assert diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+
+
+def test_a_report_that_was_cut_off_is_told_by_the_heading() -> None:
+    diagnosis = diagnosed(
+        "# Server: type fp8e4nv not supported in this architecture.\n"
+        "ERROR 05-02 10:22:18 [core.py:396] RuntimeError: Worker failed with error 'at 1:0:\n"
+    )
+    assert diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnosis.headline == "type fp8e4nv not supported in this architecture."
+
+
+def test_a_sentence_with_an_equals_sign_is_no_source() -> None:
+    diagnosis = diagnosed(
+        "Two kernels, NHWC. dtype=fp32 works, dtype=fp16 throws `LLVM ERROR: Broken function found!`\n"
+    )
+    assert diagnosis.kind is Kind.LLVM_FATAL

@@ -49,6 +49,11 @@ def has_reason(diagnosis: Diagnosis) -> bool:
     return not any(name in first for name in FRONTEND_ERRORS) and not is_wrapper(first.partition(": ")[2])
 
 
+def lacks_reason(finding: Finding) -> bool:
+    """True for a report of the front end that was cut off before its reason."""
+    return finding.diagnosis.kind is Kind.FRONTEND_ERROR and not has_reason(finding.diagnosis)
+
+
 def traced(finding: Finding, source: SourceLocation | None, before: Sequence[str]) -> Finding:
     """The finding for an exception that was raised while CuTe DSL traced a kernel, at a line of the user's.
 

@@ -67,7 +67,8 @@ _NAME_ALONE = regex(
 _STATIC_ASSERT = regex(r"^\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
 # Lines of Python, in which a text is a string.
 _SOURCE = regex(
-    r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
+    r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)"
+    r"|\s*[\w.\[\]]{1,60}(?:, ?[\w.\[\]]{1,60}){0,8} ?=(?!=)|\s*[\w.]{1,80}\("
 )
 # How people retell well-known failures, and in which words Triton tells them.
 _RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (

@@ -7,9 +7,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from triage.ir import passes
+from triage.logs import chains, episodes, signature
 from triage.logs import context as context_module
-from triage.logs import episodes, signature
-from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline, join_chains, link_at, traced
 from triage.logs.context import Context
 from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
@@ -51,7 +50,8 @@ _QUOTING = ("raise ", "assert ", "return ", "print(")
 #: A line with none of these is irrelevant.
 ANCHORS = tuple(
     dict.fromkeys(
-        [anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors] + [*context_module.ANCHORS, *LINKS]
+        [anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors]
+        + [*context_module.ANCHORS, *chains.LINKS]
     )
 )
 
@@ -64,7 +64,7 @@ def readers(line: str) -> Readers:
             wanting |= bits
     if wanting:
         return _chosen(wanting)
-    alone = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
+    alone = any(anchor in line for anchor in context_module.ANCHORS) or chains.link_at(0, line) is not None
     return () if alone else None
 
 
@@ -169,7 +169,7 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     traceback = context.end_traceback(window.before) if ends else None
     finding = replace(finding, foreign=is_foreign(finding, window, traceback.foreign if traceback else None))
     if traceback is not None and traceback.traces:
-        finding = traced(finding, traceback.source, window.before)
+        finding = chains.traced(finding, traceback.source, window.before)
     if ends:
         finding = with_source(finding, window, traceback.source if traceback is not None else None)
     if diagnosis.exception is not None:
@@ -190,7 +190,7 @@ def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
 
 
 def _completed(finding: Finding, context: Context) -> Finding:
-    diagnosis = _too_many_threads(frontend_headline(finding.diagnosis), context)
+    diagnosis = _too_many_threads(chains.frontend_headline(finding.diagnosis), context)
     if diagnosis.kind.has(Trait.IN_PASS) and diagnosis.pass_name is None:
         diagnosis = replace(diagnosis, pass_name=context.pass_at(finding.position))
     if diagnosis.pass_name is not None:
@@ -206,19 +206,21 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result."""
     context = Context()
     found = _Found()
-    links: list[ChainLink] = []
+    links: list[chains.ChainLink] = []
     excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
         context.see(window.position, window.line)
         if window.begins:
             context.part_begins(window.position)
-        if (link := link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
+        if (link := chains.link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
         else:
             excerpts.spend(found.add(window, context))
-    if not found.findings and (quotation := _quotation(excerpts)):
-        found.findings.append(quotation)
-    joined = _with_stacks(join_chains(found.findings, links))
+    quotation = _quotation(excerpts) if all(map(chains.lacks_reason, found.findings)) else None
+    if quotation and (not found.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
+        specificity = max(quotation.specificity, Specificity.DIAGNOSTIC) if found.findings else quotation.specificity
+        found.findings.insert(0, replace(quotation, specificity=specificity))
+    joined = _with_stacks(chains.join_chains(found.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     return Reading(completed, context, list(found.others), bool(excerpts.evidence), excerpts.ends)
@@ -273,7 +275,7 @@ def _ranked(reading: Reading) -> list[Finding]:
 
 def _surrounded(finding: Finding, setting: Setting, following: list[Diagnosis]) -> Finding:
     diagnosis = finding.diagnosis
-    related = (*diagnosis.related, *following)[:MAX_RELATED]
+    related = (*diagnosis.related, *following)[: chains.MAX_RELATED]
     notes = (*diagnosis.notes, *emulations(diagnosis, setting), *arithmetic(diagnosis, setting))
     return replace(finding, diagnosis=replace(diagnosis, setting=setting, related=related, notes=notes))
 

@@ -44,6 +44,11 @@ _LIBRARY_FUNCTIONS = frozenset(
 _PRIVATE_CALL = regex(r"\b(_\w{1,100})\(")
 _DEF = regex(r"^\s{0,64}def (\w{1,200})\(")
 
+# A worker's report in the exception of whoever called it: its first line is the position.
+_IN_ANOTHER = regex(
+    r"(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception): .{0,200}\berror:? ['\"]at "
+    r"(?P<position>\d{1,7}:\d{1,7}:.{0,4000})"
+)
 _STATED = regex(
     r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
@@ -104,6 +109,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
+    if another := _IN_ANOTHER.match(line):
+        line = f"{FRONTEND_ERRORS[0]}: at {another['position']}"
     qualified = _QUALIFIED.search(line)
     stated = _STATED.match(line, qualified.start() if qualified else 0)
     if stated is None:
@@ -141,11 +148,12 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=FRONTEND_ERRORS,
+    anchors=(*FRONTEND_ERRORS, "rror 'at ", 'rror "at ', "rror: 'at "),
     read=_read,
     examples={
         "triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
+        "RuntimeError: Worker failed with error 'at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
     },
 )

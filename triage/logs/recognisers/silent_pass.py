@@ -27,8 +27,9 @@ def failed_pass(line: str) -> str | None:
         return None
     if names := _NAME.findall(rest[:4000]):
         return str(names[-1])
-    plain = re.match(r"\w{1,200}(?=:)", rest)
-    return plain.group() if plain else None
+    # As some wrappers and people write it.
+    plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`|\s*$)", rest)
+    return plain[1] if plain else None
 
 
 def headline(name: str | None) -> str:
@@ -58,5 +59,8 @@ def _read(window: Window) -> Finding | None:
 RECOGNISER = Recogniser(
     anchors=(_PIPELINE, _RUN),
     read=_read,
-    examples={"RuntimeError: PassManager::run failed": Kind.MLIR_DIAGNOSTIC},
+    examples={
+        "RuntimeError: PassManager::run failed": Kind.MLIR_DIAGNOSTIC,
+        "Pipeline failed while executing TritonGPUAllocateWarpGroups": Kind.MLIR_DIAGNOSTIC,
+    },
 )
