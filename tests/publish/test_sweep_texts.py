@@ -10,12 +10,13 @@ import pytest
 from golden_files import Golden
 from hostile import HOSTILE
 from rich.console import Console
-from sweep_maps import COMMANDS, matmul, view, with_text
+from sweep_maps import COMMANDS, SHARED, matmul, view, with_text
 
 from triage.model.report import ExpectedTime
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_document import document
 from triage.publish.compose.sweep_layout import layout
+from triage.publish.compose.sweep_parts import grouped
 from triage.publish.formats import markdown
 from triage.publish.formats.html import sweep as html
 from triage.publish.formats.terminal import sweep
@@ -105,6 +106,47 @@ def test_a_list_has_its_replacements_in_every_format() -> None:
         assert words in text
         assert "no neighbour that compiles and computes the same" in text
     assert "<b>" not in html.page(of)
+
+
+def test_a_list_shows_what_fails_and_where() -> None:
+    """Labels are whole, whatever the width; what compiles is counted."""
+    names = tuple(
+        f"fp8 BLOCK_SIZE_M={16 << index} BLOCK_SIZE_N=128 BLOCK_SIZE_K=256 num_stages=4" for index in range(4)
+    )
+    grid = Grid((SweepAxis("configuration", names), SweepAxis("target", ("cuda:89", "cuda:90"))))
+    fails = {(2, 0), (3, 0), (3, 1)}
+    seen = {
+        cell: CellObservation(CellState.FAILED, SHARED, "out of resource")
+        if grid.at(cell) in fails
+        else CellObservation(CellState.COMPILED)
+        for cell in range(grid.size)
+    }
+    of = view(replace(matmul(), grid=grid, observations=seen, rules=(), predicted=Predicted(), kernels=2))
+    text = " ".join(shown(of).split())
+    assert text.startswith(
+        "2 kernels: 2 of 4 configurations fail for some target, in 2 ways 8 compiled: 5 legal, 3 fail."
+    )
+    assert f"A {names[2]}: cuda:89 A {names[3]} A out of resource" in text
+    assert names[0] not in text
+    issue = markdown.render(document(of))
+    assert f"A: `{names[2]}` for cuda:89" in issue
+    assert names[0] not in issue
+
+
+def test_entries_with_the_same_replacement_stand_together() -> None:
+    entries = [
+        ("a.json", "1", "cuda:89"),
+        ("a.json", "1", "cuda:90"),
+        ("a.json", "2", "cuda:89"),
+        ("b.json", "2", "cuda:89"),
+    ]
+    chosen = [Replacement(*each, "s", "x", {"num_stages": 2 if each[1] == "1" else 3}) for each in entries]
+    chosen.append(Replacement("a.json", "4", "cuda:89", "s", "x", {"num_stages": 3}))
+    assert [(each.file, each.entries, each.targets, each.words) for each in grouped(chosen)] == [
+        ("a.json", "1", "cuda:89, cuda:90", "num_stages=2"),
+        ("a.json", "2, 4", "cuda:89", "num_stages=3"),
+        ("b.json", "2", "cuda:89", "num_stages=3"),
+    ]
 
 
 def test_private_names_are_removed() -> None:

@@ -231,7 +231,10 @@ class _SweepEnd:
                 values = sweep.grid.values(cell)
                 words = [value if name == CONFIGURATION else f"{name}={value}" for name, value in values.items()]
                 case, failure = space.case(cell), failures.get(seen.signature or "")
-                self.record.cell(f"{case.name}[{' '.join(words)}]", case, seen, failure)
+                shown = " ".join(words)
+                # The configurations of several kernels are named by them.
+                name = shown if shown.startswith(f"{case.name}[") else f"{case.name}[{shown}]"
+                self.record.cell(name, case, seen, failure)
         self._print(sweep, commands)
         fails = self.fail_on == "any" or (space.is_list and self.fail_on is None)
         return int(fails and sweep.cells_in(CellState.FAILED) != 0)

@@ -19,7 +19,8 @@ from triage.sweeps.rule import SweepRule
 class SweepMap:
     """``observations``: of the cells that were compiled, by number. ``failures``: by signature, those that are most
     frequent first. ``predicted``: of the others; empty where every cell was compiled. ``interrupted``: the sweep ended
-    before its strategy did. ``replacements``: of a list, what replaces the entries that fail."""
+    before its strategy did. ``replacements``: of a list, what replaces the entries that fail; ``kernels``: how many
+    kernels its configurations are of."""
 
     case: Case
     grid: Grid
@@ -29,6 +30,7 @@ class SweepMap:
     rules: tuple[SweepRule, ...] = ()
     interrupted: bool = False
     replacements: tuple[Replacement, ...] = ()
+    kernels: int = 1
 
     @cached_property
     def letters(self) -> Mapping[str, str]:

@@ -134,7 +134,8 @@ def assembled(space: Space, observations: Mapping[Cell, CellObservation], ledger
     described = ledger.failures()
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     failures = tuple(described[signature].failure for signature, _ in ordered)
-    return SweepMap(space.bases[0], space.grid, dict(sorted(observations.items())), failures)
+    kernels = len({(case.file, case.name) for case in space.bases})
+    return SweepMap(space.bases[0], space.grid, dict(sorted(observations.items())), failures, kernels=kernels)
 
 
 def with_rules(sweep: SweepMap, search: RuleSearch) -> SweepMap:

@@ -29,6 +29,7 @@ from triage.sweeps.influence import influence
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.rule import SweepRule
+from triage.sweeps.space import CONFIGURATION
 
 _MOST_TEXT = 300
 """Characters of a headline or a rule."""
@@ -178,17 +179,38 @@ class SweepView:
     @property
     def headline(self) -> str:
         """What a person reads first."""
+        kernels = self.map.kernels
+        name = self.line(self.map.case.name, _MOST_LABEL) if kernels == 1 else count(kernels, "kernel")
+        if CONFIGURATION in self.grid.positions:
+            return f"{name}: {self._list_headline()}"
         counts, cells = self.counts, len(self.grid)
         illegal = counts[CellState.FAILED] + counts[CellState.PREDICTED_ILLEGAL]
-        name = self.line(self.map.case.name, _MOST_LABEL)
         if not illegal:
             legal = counts[CellState.COMPILED] + counts[CellState.PREDICTED_LEGAL]
             if cells < 2:
                 return f"{name}: {'the configuration is legal' if legal else 'no configuration'}"
             return f"{name}: {'all' if legal == cells else f'{legal:,} of'} {cells:,} configurations are legal"
         about = "about " if counts[CellState.PREDICTED_ILLEGAL] or counts[CellState.PREDICTED_LEGAL] else ""
-        ways = f", in {count(len(self.failures), 'way')}" if self.failures else ""
-        return f"{name}: {about}{illegal:,} of {cells:,} configurations are illegal{ways}"
+        return f"{name}: {about}{illegal:,} of {cells:,} configurations are illegal{self._ways}"
+
+    @property
+    def _ways(self) -> str:
+        return f", in {count(len(self.failures), 'way')}" if self.failures else ""
+
+    def _list_headline(self) -> str:
+        """Of a list: how many of its configurations fail for any target and release."""
+        position = self.grid.positions[CONFIGURATION]
+        failing, every = set[int](), len(self.grid.axes[position].values)
+        for look, cells in self.looks.items():
+            if look.legal is False:
+                failing |= {self.grid.at(cell)[position] for cell in cells_of(cells)}
+        several = [self.axes[at].name for at, axis in enumerate(self.grid.axes) if at != position and axis.values[1:]]
+        where = f" for some {' or '.join(several)}" if several else ""
+        if failing:
+            return f"{len(failing):,} of {count(f'{every:,}', 'configuration')} fail{where}{self._ways}"
+        if self.counts[CellState.COMPILED] == len(self.grid):
+            return f"all {count(f'{every:,}', 'configuration')} compile"
+        return f"no configuration of {every:,} is known to fail"
 
     def facts(self) -> tuple[str, ...]:
         """Counts, error bound, inert axes, and whether the sweep reached its end: a sentence each."""
@@ -207,8 +229,9 @@ class SweepView:
         if counts[None]:
             facts.append(f"{counts[None]:,} neither compiled nor predicted.")
         for axis in self.axes:
-            if axis.inert and len(axis.values) > 1:
-                facts.append(f"{axis.name} changes nothing: {count(f'{axis.probes:,}', 'comparison')} agree.")
+            if axis.inert and len(axis.values) > 1 and axis.name != CONFIGURATION:
+                agree = "agrees" if axis.probes == 1 else "agree"
+                facts.append(f"{axis.name} changes nothing: {count(f'{axis.probes:,}', 'comparison')} {agree}.")
         for own in self.grid.axes:
             if own.tied:
                 facts.append(f"{self.line(', '.join(own.tied), _MOST_LABEL)} changes with {self.line(own.name)}.")
