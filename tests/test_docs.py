@@ -6,16 +6,20 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 import pytest
-from commands import Run, Triage
+from commands import MAIN_BUDGET, MAIN_JOB, Run, Triage
 
+import triage
 from triage.cases.locate import locate
 from triage.cli.help import topics
 from triage.cli.main import cli as triage_command
 from triage.data import documentation_files
+from triage.pipeline import Options
+from triage.suggest.budget import Budget
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -60,7 +64,7 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
 def test_the_report_that_is_shown_is_the_one_that_is_printed(check: Triage, reproduced: Run) -> None:
     """Except for the lines that are left out, and for suggestions, which depend on the Triton beside triage."""
     shown = next(block for block in blocks("console", README) if "triage check" in block).splitlines()
-    printed = check("wgmma-tf32-mn-major").out.splitlines()
+    printed = check(*MAIN_JOB).out.splitlines()
     facts = shown[1 : shown.index("What compiles instead") + 1]
     assert [line for line in facts if "…" not in line and line not in printed] == []
 
@@ -89,6 +93,8 @@ def test_the_python_runs(
     reproduced: Run, own_cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    options = Options(budget=Budget(compiles=MAIN_BUDGET))
+    monkeypatch.setattr(triage, "check", partial(triage.check, options=options))
     for code in all_blocks("python"):
         compile(code, "README.md", "exec")
     (code,) = [code for code in all_blocks("python") if "triage.check(" in code]

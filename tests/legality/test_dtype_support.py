@@ -93,7 +93,7 @@ def disagreements(python: str, release: str, step: int) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [101, pytest.param(1, marks=pytest.mark.slow)])
 def test_table_and_compiler_agree(release: Callable[[str], Toolchain], step: int) -> None:
     newest = release("newest")
     assert disagreements(str(newest.python), newest.release, step) == []

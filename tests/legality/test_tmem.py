@@ -116,9 +116,7 @@ def check(asked: list[tuple[dict[str, Any], int]], python: str | None = None) ->
 
 
 def test_columns_are_those_of_compiled_kernels() -> None:
-    check(
-        [dot(128, 64), dot(64, 16), two(64, 64, 64), two(128, 64, 128), chained(128, 64, 64), scaled(128, 32, 128, 16)]
-    )
+    check([dot(128, 32), dot(64, 16), two(64, 32, 64), chained(64, 64, 64), scaled(128, 32, 128, 16)])
 
 
 @pytest.mark.slow
@@ -127,8 +125,15 @@ def test_columns_of_many_tiles(release: Callable[[str], Toolchain], version: str
     # Before 3.8 a dot of 8 columns is no tcgen05.
     widths = (8 if version in ("newest", "3.8.0") else 16, 32, 64, 256, 512)
     asked = [dot(m, n) for m, n in itertools.product((64, 128, 256, 512), widths) if m * n <= 1 << 16]
-    asked += [two(64, 32, 64), two(64, 64, 256), two(64, 256, 256), two(128, 256, 256), two(256, 64, 64)]
-    asked += [chained(128, 128, 64), chained(128, 128, 128), chained(64, 64, 64), chained(128, 64, 128)]
+    asked += [
+        two(64, 64, 64),
+        two(128, 64, 128),
+        two(64, 64, 256),
+        two(64, 256, 256),
+        two(128, 256, 256),
+        two(256, 64, 64),
+    ]
+    asked += [chained(128, 128, 64), chained(128, 128, 128), chained(128, 64, 64), chained(128, 64, 128)]
     asked += [scaled(128, 128, 128, 32), scaled(128, 256, 128, 16), scaled(256, 128, 256, 16, 8)]
     if version == "3.6.0":  # which says so where one accumulator is over the columns that there are
         asked = [(one, columns) for one, columns in asked if columns <= tmem.COLUMNS]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import DATA, Run, Triage
+from commands import DATA, MAIN_JOB, Run, Triage
 from golden_files import Golden
 from rich.console import Console
 
@@ -282,7 +282,7 @@ def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def read(check: Triage, reproduced: Run) -> Run:
     """The same as ``reproduced``, for people; remembered, so it costs little."""
-    return check("wgmma-tf32-mn-major")
+    return check(*MAIN_JOB)
 
 
 def test_the_report_of_the_main_job_tells_in_order(read: Run) -> None:
@@ -296,7 +296,7 @@ def test_the_report_of_the_main_job_tells_in_order(read: Run) -> None:
         "Kept",
         "Again",
     ]
-    assert read.out.endswith("\nAgain: triage check wgmma-tf32-mn-major\n")
+    assert read.out.endswith(f"\nAgain: triage check {' '.join(MAIN_JOB)}\n")
 
 
 def test_the_report_of_the_main_job_fits_80_columns(read: Run) -> None:

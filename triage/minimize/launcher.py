@@ -18,6 +18,7 @@ from pathlib import Path
 from triage import logs, scratch
 from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
+from triage.harness.library_keys import LibraryKeys
 from triage.harness.processes import kill_tree
 from triage.harness.request import Attempt, PartialCompile, Request
 from triage.minimize import launch_script
@@ -36,8 +37,17 @@ _START_S = 15.0
 _MOST_PRINTED = 16 << 20
 """Bytes; a kernel may print from every thread. What is over that ends the process."""
 _READ = 1 << 18
-_CHILD = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='reproducer')"
-"""Not as ``__main__``: the part of the user's file that runs only as a program is not run."""
+_CHILD = """\
+import runpy, sys
+if sys.argv[2]:
+    from triton.compiler import compiler
+    from triton.runtime import cache
+    holder = compiler if hasattr(compiler, "triton_key") else cache
+    holder.triton_key = lambda: sys.argv[2]
+runpy.run_path(sys.argv[1], run_name="reproducer")
+"""
+"""Arguments: the script, and Triton's hash of its own files, which would take a third of the launch to compute; empty
+where it is not known. Not as ``__main__``: the part of the user's file that runs only as a program is not run."""
 _NO_IMPORT = re.compile(r"(?:ModuleNotFoundError|ImportError): .*\Z")
 
 
@@ -66,6 +76,7 @@ class Launcher:
         self.jobs = compiler.jobs
         self.needed: bool | None = None
         self._target: Target | None = None
+        self._library_keys = LibraryKeys()
 
     def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts, in waves of as many as run at a time. Raises as the other runner does."""
@@ -97,7 +108,8 @@ class Launcher:
                     if (reason := self._refused(attempt.request.case)) is not None:
                         answers.append(replace(attempt, result=Undecided(reason, input_error=True)))
                     else:
-                        running.append(_start(attempt, home))
+                        key = self._library_keys.get(attempt.request.toolchain) or ""
+                        running.append(_start(attempt, home, key))
                 _wait(running, self._deadline)
                 ended = [launch for launch in running if launch.process.returncode is not None]
                 answers += [replace(launch.attempt, result=_judged(launch)) for launch in ended]
@@ -119,7 +131,7 @@ class Launcher:
         return None
 
 
-def _start(attempt: Attempt, home: Path) -> _Launch:
+def _start(attempt: Attempt, home: Path, library_key: str) -> _Launch:
     case = attempt.request.case
     specimen = Specimen(case.text(), case)
     script, log = home / launch_script.FILE, home / "log"
@@ -139,7 +151,7 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
     now = time.monotonic()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [str(attempt.request.toolchain.python), "-c", _CHILD, str(script)],
+            [str(attempt.request.toolchain.python), "-c", _CHILD, str(script), library_key],
             cwd=home,
             env=environment,
             stdin=subprocess.DEVNULL,

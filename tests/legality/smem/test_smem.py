@@ -140,9 +140,9 @@ def test_records_cover_both_verdicts_and_every_target() -> None:
 
 
 def test_the_newest_release(release: Callable[[str], Toolchain]) -> None:
-    asked = [line for target in TARGETS for line in configurations(2, 11, target)]
+    asked = [line for target in TARGETS for line in configurations(1, 11, target)]
     compiles = compiled(release("newest"), "3.9", asked)
-    assert len(compiles) >= 12
+    assert len(compiles) >= 6
     assert disagreements(compiles) == []
 
 
