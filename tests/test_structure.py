@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -68,7 +69,12 @@ MODULES = {
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+    """Without collecting garbage meanwhile, which there is none of: that takes twice as long as parsing."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text())
+    finally:
+        gc.enable()
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -46,18 +46,22 @@ def _row(row: dict[str, Any]) -> list[Rule]:
     if "options" in row:
         # One letter may be the last of several: -sSu.
         letters = "".join(option[1] for option in row["options"] if len(option) == 2)
-        rules += _options(row["options"], r"[ \t=\"',]{1,80}", replace)
+        rules += _options(row["options"], r"[ \t=\"',]{1,80}", replace, names)
         if letters:
-            rules += _options(["-"], rf"[A-Za-z]{{1,6}}[{letters}][ \t=\"',]{{1,80}}", replace)
+            rules += _options(["-"], rf"[A-Za-z]{{1,6}}[{letters}][ \t=\"',]{{1,80}}", replace, names)
     if "attached" in row:
-        rules += _options(row["attached"], "", replace)
+        rules += _options(row["attached"], "", replace, names)
     return rules
 
 
-def _options(options: list[str], gap: str, replace: Callable[[re.Match[str]], str | None]) -> list[Rule]:
+def _options(
+    options: list[str], gap: str, replace: Callable[[re.Match[str]], str | None], names: list[str]
+) -> list[Rule]:
+    """``names``: programs without which ``replace`` finds nothing private."""
     listed = "|".join(map(re.escape, sorted(options, key=len, reverse=True)))
     pattern = rf"(?<=[\s\"'])(?:{listed}){gap}[\"']?(?![-<=\s\"'])(?P<value>[^\s\"'<>]{{3,1024}})"
-    return [ScrubRule(_KIND, re.compile(pattern), replace, tuple(option.lower() for option in options))]
+    anchors = tuple(option.lower() for option in options)
+    return [ScrubRule(_KIND, re.compile(pattern), replace, anchors, needs=tuple(names))]
 
 
 def _after_words(row: dict[str, Any]) -> Rule:

@@ -86,17 +86,20 @@ def path_rules(projects: Sequence[Path] = (), home: str = "") -> tuple[ScrubRule
         # The name of a folder may have characters that end a path in other texts, such as a space.
         inside = "|".join(map(re.escape, own))
         rules.append(_rule(rf"(?<![\w.~])(?:{inside}){end}(?:/(?=[^\s/]))?", _in_project, *own))
-    rules += [_rule(_QUOTED, _shorter), _rule(_POSIX, _shorter)]
+    rules += [_rule(_QUOTED, _shorter, needs="/"), _rule(_POSIX, _shorter, needs="/")]
     if home.count("/") > 1:
         rules.append(_rule(re.escape(home) + end, lambda match: "~", home))
-    rules += [_rule(_HOME, lambda match: "~"), _rule(_TILDE, _tilde)]
+    rules += [_rule(_HOME, lambda match: "~", needs="/"), _rule(_TILDE, _tilde, needs="~")]
     rules.append(ScrubRule("path", _WINDOWS, _windows, (":\\", ":/"), _DRIVE_LEAD))
     rules.append(_rule(_SERVER, _windows, "\\\\"))
     return tuple(rules)
 
 
-def _rule(pattern: str | re.Pattern[str], replace: Callable[[re.Match[str]], str], *anchors: str) -> ScrubRule:
-    return ScrubRule("path", re.compile(pattern), replace, tuple(anchor.lower() for anchor in anchors))
+def _rule(
+    pattern: str | re.Pattern[str], replace: Callable[[re.Match[str]], str], *anchors: str, needs: str = ""
+) -> ScrubRule:
+    lowered = tuple(anchor.lower() for anchor in anchors)
+    return ScrubRule("path", re.compile(pattern), replace, lowered, needs=(needs,) if needs else ())
 
 
 def _in_project(match: re.Match[str]) -> str:

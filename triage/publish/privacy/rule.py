@@ -48,7 +48,8 @@ class ScrubRule:
 
     ``anchors``: lower-case texts; a match begins where one of them stands, or with the characters before it that match
     ``lead``, read backwards. Without anchors the pattern is searched for everywhere, and should begin with few
-    characters.
+    characters. ``needs``: texts, in their own case, of which a text with a match has at least one; most have none, and
+    are not searched.
 
     Patterns have bounded repetitions only, so that time is proportional to the text, whatever it contains."""
 
@@ -57,8 +58,11 @@ class ScrubRule:
     replace: Callable[[re.Match[str]], str | None]
     anchors: tuple[str, ...] = ()
     lead: re.Pattern[str] | None = None
+    needs: tuple[str, ...] = ()
 
     def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
+        if self.needs and not any(map(text.__contains__, self.needs)):
+            return
         if not self.anchors:
             for match in self.pattern.finditer(text):
                 if (replacement := self.replace(match)) is not None:
@@ -144,12 +148,12 @@ def lower(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
 
 
-def removed(name: str, pattern: str, *anchors: str, flags: int = 0, lead: str | None = None) -> ScrubRule:
+def removed(
+    name: str, pattern: str, *anchors: str, flags: int = 0, lead: str | None = None, needs: Iterable[str] = ()
+) -> ScrubRule:
     """A rule that replaces the whole match by its name. ``lead``: characters of a match before its anchor."""
-    placeholder = f"<{name}>"
-    return ScrubRule(
-        name, re.compile(pattern, flags), lambda match: placeholder, anchors, run_of(lead) if lead else None
-    )
+    placeholder, before = f"<{name}>", run_of(lead) if lead else None
+    return ScrubRule(name, re.compile(pattern, flags), lambda match: placeholder, anchors, before, needs=tuple(needs))
 
 
 def any_case(name: str, pattern: str, replace: Callable[[re.Match[str]], str | None], *anchors: str) -> ScrubRule:

@@ -44,7 +44,7 @@ def _rule(row: dict[str, Any]) -> ScrubRule:
         )
     anchors, leads = tuple(row.get("anchors", ())), row.get("leads")
     start = START if anchors and not leads else ""
-    return removed(row["kind"], start + row["pattern"], *anchors, lead=leads)
+    return removed(row["kind"], start + row["pattern"], *anchors, lead=leads, needs=row.get("needs", ()))
 
 
 _LINE = r"[A-Za-z0-9+/=]{16,80}"
