@@ -13,7 +13,7 @@ from triage.logs.window import Window
 from triage.model.diagnosis import SourceLocation
 
 _SEVERITY = regex(r"(?:^|(?<=: ))(error|warning|note|remark): ")
-# mlir-opt's --split-input-file: the place is one in a part of the file.
+# mlir-opt's --split-input-file: the location is relative to a part of the file.
 _SPLIT = regex(r"within split at \S{1,1000} offset :\d{1,7}:\d{1,7}: ?$")
 _PLAIN = regex(
     r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"

@@ -151,12 +151,12 @@ def _is_own(diagnosis: Diagnosis) -> bool:
     return words or _OWN_WORDS.search(first) is not None
 
 
-#: Lines whose answer is kept: those around one failure are around the next as well.
-_KEPT = 64
-_names_another = lru_cache(_KEPT)(other_programs.names_another)
+#: Size of the caches of answers about lines: those around one failure are around the next as well.
+_CACHED = 64
+_names_another = lru_cache(_CACHED)(other_programs.names_another)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED)
 def _launches(line: str) -> bool:
     return LAUNCH.search(line) is not None
 
@@ -191,20 +191,21 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
 def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
     """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
     is, ``whole`` are its lines, empty for a long one."""
-    lines = len(whole) or math.inf
-    others = any(map(other_programs.names_another, whole)) or any(map(other_programs.is_named, whole))
     only = next(iter(evidence)) if len(evidence) == 1 else None
     has_evidence = bool(evidence)
-    found = [
+    known = [
         replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or only))
         for finding in findings
     ]
-    last = max((finding.position for finding in found), default=-1)
+    last = max((finding.position for finding in known), default=-1)
+    lines = len(whole) or math.inf
+    is_open = not has_evidence and any(finding.foreign is None for finding in known)
+    others = is_open and any(names_another((line,)) or other_programs.is_named(line) for line in whole)
     return [
         replace(finding, foreign=True)
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last
         else replace(finding, foreign=not has_evidence and (others or lines > _longest(finding)))
         if finding.foreign is None
         else finding
-        for finding in found
+        for finding in known
     ]

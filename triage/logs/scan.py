@@ -115,7 +115,7 @@ def _is_quotation(window: Window) -> bool:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Collector:
     """The findings of a log, bounded in number and size."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -205,7 +205,7 @@ def _completed(finding: Finding, context: Context) -> Finding:
 def read(log: Log, sieve: Sieve | None = None) -> Reading:
     """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result."""
     context = Context()
-    found = _Found()
+    collector = _Collector()
     links: list[chains.ChainLink] = []
     excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
@@ -215,15 +215,17 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
         if (link := chains.link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
         else:
-            excerpts.spend(found.add(window, context))
-    quotation = _quotation(excerpts) if all(map(chains.lacks_reason, found.findings)) else None
-    if quotation and (not found.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
-        specificity = max(quotation.specificity, Specificity.DIAGNOSTIC) if found.findings else quotation.specificity
-        found.findings.insert(0, replace(quotation, specificity=specificity))
-    joined = _with_stacks(chains.join_chains(found.findings, links))
+            excerpts.spend(collector.add(window, context))
+    quotation = _quotation(excerpts) if all(map(chains.lacks_reason, collector.findings)) else None
+    if quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
+        specificity = (
+            max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
+        )
+        collector.findings.insert(0, replace(quotation, specificity=specificity))
+    joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
-    return Reading(completed, context, list(found.others), bool(excerpts.evidence), excerpts.ends)
+    return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 
 def _quotation(excerpts: Excerpts) -> Finding | None:

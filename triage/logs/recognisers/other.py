@@ -26,6 +26,7 @@ _STATED = regex(
     # a shell's, a loader's and a daemon's
     r"|^Error response from daemon: |: error while loading shared libraries: |: cannot open shared object file\b"
     r"|: (?:Permission denied|Read-only file system|No space left on device|command not found)\b"
+    r"|\bCUDA driver version is insufficient\b|\bNo solution found when resolving\b"
     r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b|\bCMake Error\b"
 )
 # What only sums up: the reason stands above it.
@@ -64,6 +65,8 @@ RECOGNISER = Recogniser(
         "UNIMPLEMENTED: ",
         "FAILED_PRECONDITION: ",
         "Check failed: ",
+        "driver version is",
+        "No solution found",
         "Graph break",
         "Graph Break",
         "Error[",
