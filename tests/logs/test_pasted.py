@@ -483,3 +483,10 @@ def test_a_sentence_with_an_equals_sign_is_no_source() -> None:
         "Two kernels, NHWC. dtype=fp32 works, dtype=fp16 throws `LLVM ERROR: Broken function found!`\n"
     )
     assert diagnosis.kind is Kind.LLVM_FATAL
+
+
+def test_an_assertion_of_which_a_sentence_has_only_the_function() -> None:
+    diagnosis = diagnosed(
+        "import triton.language as tl\nWith two CTAs there is a hard assertion\nabort in `LinearLayout::getBasis`.\n"
+    )
+    assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "LinearLayout::getBasis")

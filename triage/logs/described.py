@@ -27,7 +27,7 @@ _ON_DEVICE = (
     r"|\bdevice-side assert|\bZE_RESULT_ERROR_\w)"
 )
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
-_WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.)"
+_WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)),

@@ -38,7 +38,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
         "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
-        "CuteDSL", "cutlass.torch", "mark_layout_dynamic",
+        "CuteDSL", "cutlass.torch", "mark_layout_dynamic", "CuTe kernel",
     ),
 }  # fmt: skip
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.

@@ -99,6 +99,8 @@ _CONVERSION = regex(
     r"(?:^|[\s:])"
     r"(?P<text>failed to (?:legalize|materialize)\b.{0,80} operation '[a-z_]{1,20}\.\w{1,60}'.{0,200})"
 )
+# An assertion of which a sentence has only the function.
+_ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
 # What a clause may follow.
 _CLAUSES = (": ", ". ", "`", '"', "\u201c")
 _PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
@@ -222,4 +224,8 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
         return Finding(diagnosis, Specificity.EXCEPTION, 0)
+    if asserts := _ASSERTS.search(" ".join(line.strip() for line in lines)):
+        shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
+        diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])
+        return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
     return _named(lines)

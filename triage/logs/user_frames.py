@@ -25,7 +25,7 @@ _NUMBER = regex(r'", line (\d{1,7})|\.py:(\d{1,7})')
 _OF_LIBRARY = regex(
     r"^<|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
     r"|[\\/]triton[\\/](?:runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
-    r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax[\\/]_src[\\/]",
+    r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
 )
 # Below the lines of a failure pytest states where it was raised: `tests/test_k.py:12: ValueError`.
