@@ -296,7 +296,7 @@ class Engine:
         compiled = isinstance(result, Outcome) and not result.failed
         if not compiled and not run.facts.stopped:
             # That explains every failure.
-            removed = not run.has_folder
+            removed = run.lost_folder
             if (removed or run.lacks_files(result)) and self._runs_alone(work):
                 return
             if removed:

@@ -6,9 +6,10 @@ import os
 import selectors
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from triage.harness import observe, processes
+from triage.harness import artifacts, observe, processes
 from triage.harness.remote import Remote, unregister
 from triage.harness.run import Pipe, Run, open_run
 from triage.harness.second_look import RunMode
@@ -46,7 +47,7 @@ class RunLauncher:
     def fork(self, work: Work, case: Remote) -> Run | None:
         """Run the request in a fork of a case server that is ready; None, with the run closed, where the server is
         gone. Raises wire.Unsendable, OSError."""
-        run, writing = self._open(work, case, case.environment())
+        run, writing = self._open(work, case, self._tree.new_path(), case.environment())
         message = work.message(run, location_of(case.key), {})
         return run if self._launch(work, run, case, {"op": "compile", **message}, writing) else None
 
@@ -57,7 +58,9 @@ class RunLauncher:
         nanny = self._tree.nanny()
         stated = {request.toolchain.compiler.name: request.toolchain.release}
         known = dict(work.first.outcome.environment) if work.first else stated
-        run, writing = self._open(work, nanny, known)
+        folder = self._tree.new_folder()
+        (folder / artifacts.STACK).touch()  # see Run.lost_folder
+        run, writing = self._open(work, nanny, folder, known)
         extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
         path = run.folder / "request.json"
         compile_message = work.message(run, str(request.case.location), extra)
@@ -100,8 +103,8 @@ class RunLauncher:
             run.server.attempts -= 1
         run.close()
 
-    def _open(self, work: Work, server: Remote, environment: dict[str, str]) -> tuple[Run, list[int]]:
-        folder, identity = self._tree.new_folder(), self._tree.new_identity()
+    def _open(self, work: Work, server: Remote, folder: Path, environment: dict[str, str]) -> tuple[Run, list[int]]:
+        identity = self._tree.new_identity()
         server.attempts += 1
         return open_run(identity, folder, server, work.timeout_s, work.new_log(), environment, self._oom_kills.before())
 

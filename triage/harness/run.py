@@ -84,6 +84,11 @@ class RunClock:
         self._report_deadline = time.monotonic() + min(_REPORT_S, self._limit_s / 4)
 
     @property
+    def is_fresh(self) -> bool:
+        """Whether it is that of a fresh process."""
+        return self._fresh
+
+    @property
     def killed(self) -> bool:
         return self._deadline == _NEVER
 
@@ -192,10 +197,13 @@ class Run:
     process: Process = field(default_factory=Process)
 
     @property
-    def has_folder(self) -> bool:
-        """Whether its folder is there, and is the one that triage made: a compile may have removed or replaced it, and
-        what goes on in another process may have made it again."""
-        return self.folder.is_dir() and not self.folder.is_symlink() and (self.folder / artifacts.STACK).is_file()
+    def lost_folder(self) -> bool:
+        """Whether its folder is not there any more, or is not the one that triage made: a compile may have removed or
+        replaced it, and what goes on in another process may have made it again. A fork makes it before it reports
+        anything, a fresh process finds it."""
+        if not self.events.events and not self.clock.is_fresh:
+            return False
+        return not (self.folder.is_dir() and not self.folder.is_symlink() and (self.folder / artifacts.STACK).is_file())
 
     def lacks_files(self, result: Outcome | Undecided) -> bool:
         """Whether the result is that files were missing in its folder, or in that of all runs: somebody else removes
@@ -238,7 +246,6 @@ def open_run(
     oom_kills: int,
 ) -> tuple[Run, list[int]]:
     """A run with new pipes, and their writing ends: log, results. ``oom_kills``: see :class:`Run`. Raises OSError."""
-    (folder / artifacts.STACK).touch()  # see Run.has_folder
     token = secrets.token_hex(8)
     events = Events(token)
     log_pipe, log_write = open_pipe(log.write)

@@ -112,15 +112,18 @@ class ServerTree:
         self._number += 1
         return str(self._number)
 
+    def new_path(self) -> Path:
+        """The path for a folder that is removed with the run, however that ends. Raises EnvironmentFault."""
+        return self._started().home.folder / self.new_identity()
+
     def new_folder(self) -> Path:
-        """An empty folder that is removed with the run, however that ends. Raises EnvironmentFault."""
-        home = self._started().home.folder
-        folder = home / self.new_identity()
+        """Such a folder, empty. Raises EnvironmentFault."""
+        folder = self.new_path()
         try:
             try:
                 folder.mkdir()
             except FileNotFoundError:  # A compile has removed it.
-                home.mkdir(0o700, exist_ok=True)
+                folder.parent.mkdir(0o700, exist_ok=True)
                 folder.mkdir()
         except OSError as error:
             raise EnvironmentFault(f"cannot write to {folder.parent.parent}: {error.strerror}") from None

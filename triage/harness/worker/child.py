@@ -7,6 +7,8 @@ import tempfile
 from contextlib import suppress
 from faulthandler import enable as enable_faulthandler
 from io import open as open_file
+from os import mkdir
+from os.path import dirname
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
@@ -31,6 +33,7 @@ def run_forked(
     request: Dict[str, Any], compiler: "compilers.CompilerModule", module: Any, missing: List[str], result: int
 ) -> None:
     """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``."""
+    _make_folder(request["folder"])
     recording = _prepare(request, result)
     recording.begin("source")
     _guarded(request, lambda: (compiler, module, missing), recording)
@@ -56,6 +59,16 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
         return compiler, module, missing
 
     _guarded(request, imported, recording)
+
+
+def _make_folder(folder: str) -> None:
+    """Make the folder of this compile here and not in triage: on ext4 that takes as long as a small stage."""
+    try:
+        mkdir(folder)
+    except FileNotFoundError:  # A compile has removed the folder of all.
+        with suppress(FileExistsError):
+            mkdir(dirname(folder), 0o700)
+        mkdir(folder)
 
 
 def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:

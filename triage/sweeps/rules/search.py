@@ -144,7 +144,6 @@ class RuleSearch:
             cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD and not seen.is_of_limits
         ]
         is_whole = not self._grid.allowed & ~set_of(self._known)
-        learner = RuleLearner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         failing: dict[str, list[int]] = {}
         stages: dict[str, int] = {}
         legal = []
@@ -157,6 +156,9 @@ class RuleSearch:
                 failing.setdefault(signature, []).append(number)
                 stage = _STAGES.get(seen.stage or "", 0)
                 stages[signature] = min(stage, stages.get(signature, stage))
+        if not failing:
+            return []
+        learner = RuleLearner(self._grid, decided, is_whole, list(over_limits(self._grid, self._target, self._known)))
         counted = sorted(failing.items(), key=lambda item: -len(item[1]))
         return [
             _Draft(signature, rule, rule.cells(self._grid))
