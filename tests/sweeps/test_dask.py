@@ -12,7 +12,8 @@ from commands import DATA
 
 import triage
 from triage.model.errors import EnvironmentFault, InputError
-from triage.sweeps import dask_engine
+from triage.model.progress import Progress
+from triage.sweeps import chunks, dask_engine
 from triage.sweeps.dask_address import DaskAddress, DaskKind
 from triage.sweeps.dask_engine import dask_executor
 from triage.sweeps.executors import workers_of
@@ -115,6 +116,23 @@ def test_workers_with_another_triage_are_told_before_anything_is_compiled(
         executor(scheduler.scheduler.address),
     ):
         pass
+
+
+def test_a_worker_with_another_triage_gets_no_more_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    own = chunks.conditions()
+    with distributed.Client(
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None, set_as_default=False
+    ) as client:
+        other, _ = sorted(client.nthreads())
+        monkeypatch.setattr(chunks, "conditions", lambda: "other" if distributed.get_worker().address == other else own)
+        warnings: list[str] = []
+        address = DaskAddress.parse(client.scheduler.address)
+        with dask_executor(address, Progress(warn=warnings.append)) as opened:
+            sweep = triage.sweep(OK, {"BLOCK": [64, 96], "num_warps": [1, 2]}, opened)
+    assert [seen.state.value for seen in sweep.observations.values()] == ["compiled", "compiled", "failed", "failed"]
+    (line,) = warnings
+    assert line.startswith(f"--dask {address.text}: worker {other}: another triage")
 
 
 class _Other:

@@ -19,7 +19,7 @@ from triage.harness.toolchains import Toolchains
 from triage.model.errors import EnvironmentFault, InputError
 from triage.sweeps.axes import axes_of, case_space
 from triage.sweeps.chunk_sizes import ChunkSizes
-from triage.sweeps.chunks import ChunkMaker, ChunkSettings, results_of, run_chunk
+from triage.sweeps.chunks import ChunkMaker, ChunkSettings, refusal_of, results_of, run_chunk
 from triage.sweeps.keys import conditions
 from triage.sweeps.ledger import FILE, Ledger
 from triage.sweeps.map import SweepMap
@@ -71,10 +71,13 @@ def test_a_chunk_needs_none_of_the_senders_files(space: CaseSpace, tmp_path: Pat
     assert results == {0: CellState.COMPILED, 1: CellState.COMPILED, 2: CellState.FAILED, 3: CellState.FAILED}
 
 
-def test_a_worker_with_another_triage_could_not_tell(space: CaseSpace) -> None:
-    results = list(results_of(run_chunk({**chunk(space), "conditions": "other"})))
-    assert {seen.state for _, _, seen, _, _ in results} == {CellState.UNTOLD}
-    assert "another version of triage" in (results[0][2].reason or "")
+def test_a_worker_with_another_triage_refuses_chunks(space: CaseSpace) -> None:
+    answer = json.loads(json.dumps(run_chunk({**chunk(space), "conditions": "other"})))
+    refusal = refusal_of(answer)
+    assert refusal is not None
+    assert "another triage" in refusal.reason
+    assert list(results_of(answer)) == []
+    assert refusal_of(run_chunk(chunk(space))) is None
     with pytest.raises(InputError, match="not a chunk"):
         run_chunk({"schema": "other"})
 

@@ -11,8 +11,10 @@ import hashlib
 import json
 import os
 import platform
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,11 +89,15 @@ class ChunkMaker:
 
 def run_chunk(document: Document) -> dict[str, Any]:
     """Compile the configurations of a chunk in isolation: their results, as plain JSON. What could not be told has its
-    reason; this raises nothing but InputError, for what is not a chunk."""
+    reason, and a process that can compile none of it refuses the whole chunk; this raises nothing but InputError, for
+    what is not a chunk."""
     if document.get("schema") != CHUNK:
         raise InputError(f"not a chunk: schema is {document.get('schema')!r}, not {CHUNK!r}")
+    answer = {"schema": RESULTS, "host": platform.node(), "process": os.getpid(), "worker": _address()}
     try:
         results = list(_worker().results(document))
+    except EnvironmentFault as error:
+        return {**answer, "refused": str(error), "results": []}
     except Exception as error:
         reason = f"{platform.node()}: {fault(error)}"
         untold = CellObservation(CellState.UNTOLD, reason=reason).to_json()
@@ -100,7 +106,29 @@ def run_chunk(document: Document) -> dict[str, Any]:
             {"id": each["id"], "toolchain": "", "observation": untold, "input_error": input_error}
             for each in document["configurations"]
         ]
-    return {"schema": RESULTS, "host": platform.node(), "process": os.getpid(), "results": results}
+    return {**answer, "results": results}
+
+
+def _address() -> str | None:
+    """That of the Dask worker that runs this, if one does."""
+    distributed = sys.modules.get("distributed")
+    with suppress(ValueError, AttributeError):
+        return str(distributed.get_worker().address) if distributed is not None else None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRefusal:
+    """A process that can compile nothing of a chunk. ``worker``: its address, where it has one; else its host."""
+
+    worker: str
+    reason: str
+
+
+def refusal_of(document: Document) -> ChunkRefusal | None:
+    """The refusal in a document of :func:`run_chunk`."""
+    reason = document.get("refused")
+    return None if reason is None else ChunkRefusal(str(document.get("worker") or document.get("host")), str(reason))
 
 
 def results_of(document: Document) -> Iterator[tuple[Cell, str, CellObservation, SweepFailure | None, bool]]:
@@ -126,7 +154,7 @@ class _Worker:
 
     def results(self, document: Document) -> Iterator[dict[str, Any]]:
         if document["conditions"] != conditions():
-            raise EnvironmentFault("another version of triage than the one that asks, or other compiler variables")
+            raise EnvironmentFault("another triage, or other compiler variables")
         limits = Limits(**document["limits"])
         cases = {each["id"]: self._case(document, each) for each in document["configurations"]}
         shown: dict[str, str] = {}
@@ -139,6 +167,9 @@ class _Worker:
 
         python = document["python"]
         toolchains = {(case.compiler.name, case.release): self._toolchain(case, python) for case in cases.values()}
+        missing = [toolchain for toolchain in toolchains.values() if isinstance(toolchain, EnvironmentFault)]
+        if missing and len(missing) == len(toolchains):
+            raise missing[0]
         backend = LocalBackend(
             cases.__getitem__,
             self._engine(document["jobs"], document["cache"]),

@@ -11,18 +11,22 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from triage._version import __version__
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
+from triage.sweeps.chunks import ChunkRefusal
 from triage.sweeps.dask_address import QUEUES, DaskAddress, DaskKind
 from triage.sweeps.keys import conditions
 from triage.sweeps.walltime import lifetime_s, walltime_s
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _INSTALL = "pip install 'triton-triage[dask]'"
 _SETTINGS = {
@@ -53,8 +57,47 @@ def dask_executor(address: DaskAddress, progress: Progress | None = None) -> Ite
         client = stack.enter_context(_client(stack, distributed, address))
         if address.kind is not DaskKind.SCHEDULER:
             _await_workers(client, address, progress)
-        _check_workers(client, address, progress)
-        yield client.get_executor()
+        executor = DaskExecutor(client, address.text, progress)
+        _check_workers(client, executor)
+        threads = client.nthreads()
+        progress.note(
+            f"dask: {len(threads)} workers with {sum(threads.values())} threads at {client.scheduler.address}"
+        )
+        yield executor
+
+
+class DaskExecutor(Executor):
+    """The executor of a Dask client, which gives nothing more to workers that have refused a chunk."""
+
+    def __init__(self, client: Any, text: str, progress: Progress) -> None:
+        self._client, self._text, self._progress = client, text, progress
+        self._refused: set[str] = set()
+
+    def submit(self, function: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> Future[T]:
+        """See the base."""
+        # Workers may come at any time; that is asked only where some are not to be used.
+        workers = self._fitting() or None if self._refused else None
+        # Not pure: the same chunk again is another task, for another worker.
+        executor = self._client.get_executor(pure=False, workers=workers)
+        submitted: Future[T] = executor.submit(function, *arguments, **named)
+        return submitted
+
+    def refuse(self, refusal: ChunkRefusal) -> None:
+        """Give nothing more to a worker, and say so once. Raises EnvironmentFault where no other is left."""
+        if refusal.worker in self._refused:
+            return
+        self._refused.add(refusal.worker)
+        line = (
+            f"--dask {self._text}: worker {refusal.worker}: {refusal.reason}; "
+            f"install triton-triage {__version__} as it is here"
+        )
+        if not self._fitting():
+            raise EnvironmentFault(line)
+        self._progress.warn(line)
+
+    def _fitting(self) -> list[str]:
+        """The workers that have refused nothing."""
+        return [worker for worker in self._client.nthreads() if worker not in self._refused]
 
 
 def _client(stack: ExitStack, distributed: Any, address: DaskAddress) -> Any:
@@ -129,19 +172,14 @@ def _await_workers(client: Any, address: DaskAddress, progress: Progress) -> Non
                 raise EnvironmentFault(f"--dask {address.text}: no worker has started") from None
 
 
-def _check_workers(client: Any, address: DaskAddress, progress: Progress) -> None:
-    """Compare triage on the workers with this one. Of those that come later, each chunk does it."""
+def _check_workers(client: Any, executor: DaskExecutor) -> None:
+    """Compare triage on the workers with this one. Those that come later compare it with each chunk."""
     answers: dict[str, Any] = client.run(conditions, on_error="return")
     own = conditions()
-    others = {worker: answer for worker, answer in answers.items() if answer != own}
-    for worker, answer in others.items():
-        reason = _line(answer) if isinstance(answer, Exception) else "another triage, or other compiler variables"
-        line = f"--dask {address.text}: worker {worker}: {reason}; install triton-triage {__version__} as it is here"
-        if len(others) == len(answers):
-            raise EnvironmentFault(line)
-        progress.warn(line)
-    threads = sum(client.nthreads().values())
-    progress.note(f"dask: {len(answers)} workers with {threads} threads at {client.scheduler.address}")
+    for worker, answer in answers.items():
+        if answer != own:
+            reason = _line(answer) if isinstance(answer, Exception) else "another triage, or other compiler variables"
+            executor.refuse(ChunkRefusal(worker, reason))
 
 
 def _module(name: str, install: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from triage.model.errors import EnvironmentFault
 from triage.sweeps.backends import Shows, SweepResult
 from triage.sweeps.chunk_sizes import ChunkSizes
-from triage.sweeps.chunks import ChunkMaker, results_of, run_chunk
+from triage.sweeps.chunks import ChunkMaker, ChunkRefusal, refusal_of, results_of, run_chunk
 from triage.sweeps.grid import Cell
 from triage.sweeps.keys import CaseKeys, configuration
 from triage.sweeps.ledger import KnownFailure, LedgerRow
@@ -108,7 +108,13 @@ class ExecutorBackend:
         left = dict.fromkeys(batch.cells)
         reason = "its worker gave no result for it"
         try:
-            results = list(results_of(future.result()))
+            document = future.result()
+            if (refusal := refusal_of(document)) is not None:
+                yield from self._refused(refusal, batch, lost)
+                return
+            results = list(results_of(document))
+        except EnvironmentFault:
+            raise  # No worker is left.
         except Exception as error:
             # Whatever a worker, or the way to it, may raise: it concerns this chunk alone.
             if batch.losses < _MOST_LOSSES:
@@ -122,7 +128,22 @@ class ExecutorBackend:
                 shown = failure is not None and self.shows(failure.signature, row.key)
                 known = KnownFailure(row.key, failure) if failure is not None and shown else None
                 yield SweepResult(cell, row, known, input_error)
-        for cell in left:
+        yield from self._untold(left, reason)
+
+    def _refused(self, refusal: ChunkRefusal, batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
+        """Give the chunk to another worker; raises EnvironmentFault where there is none. An executor that cannot choose
+        may give it to the same one again: then it could not be told."""
+        refuse = getattr(self.executor, "refuse", None)
+        if refuse is not None:
+            refuse(refusal)
+            lost.append(batch)
+        elif batch.losses < _MOST_LOSSES:
+            lost.append(_Batch(batch.cells, batch.losses + 1))
+        else:
+            yield from self._untold(batch.cells, f"{refusal.worker}: {refusal.reason}")
+
+    def _untold(self, cells: Iterable[Cell], reason: str) -> Iterator[SweepResult]:
+        for cell in cells:
             yield SweepResult(cell, self._row(cell, "", CellObservation(CellState.UNTOLD, reason=reason)))
 
     def _row(self, cell: Cell, toolchain: str, seen: CellObservation) -> LedgerRow:
