@@ -175,6 +175,7 @@ def test_a_report_of_another_process_s_failure_says_where_to_look() -> None:
     )
     assert diagnosis.kind is Kind.PYTHON_EXCEPTION
     assert "the cause is above it" in diagnosis.notes[0]
+    assert all(match.confidence < 0.5 for match in triage.match(diagnosis))
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,8 @@ def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:
     if not confidence and not entry.generic:
         related = (_confidence(symptoms, other, facts) for other in diagnosis.related for symptoms in ways)
         confidence = _RELATED * max(related, default=0.0)
-    return min(confidence, _MOST_ELSEWHERE) if diagnosis.kind is Kind.OTHER else confidence
+    is_elsewhere = diagnosis.kind is Kind.OTHER or diagnosis.elsewhere
+    return min(confidence, _MOST_ELSEWHERE) if is_elsewhere else confidence
 
 
 def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts, unspecific: float = 1.0) -> float:

@@ -32,7 +32,8 @@ def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence:
     reports = _REPORTS.search(diagnosis.message) is not None
     if diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION and (has_evidence or reports):
         notes = (FOLLOWS,) if reports else ()
-        return replace(last, diagnosis=replace(diagnosis, notes=(*diagnosis.notes, *notes)), foreign=False, rank=1)
+        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *notes), elsewhere=not has_evidence)
+        return replace(last, diagnosis=diagnosis, foreign=False, rank=1)
     crash = diagnosis.kind is Kind.SEGFAULT or diagnosis.kind is Kind.ABORT
     line = diagnosis.message.partition("\n")[0].strip()
     own = Diagnosis(

@@ -83,6 +83,7 @@ class Diagnosis(Documented):
     """One failure, named. ``stage`` is where it happened; ``required`` and ``limit`` are the numbers of an
     out-of-resources failure, ``resource`` what they count: documents have these three only where there is one.
     ``compiler`` is whose failure it is, where its words or those around it tell.
+    ``elsewhere``: it only reports the failure of another process, and nothing shows that this one compiles kernels.
     ``setting`` is what the text tells of the machine; ``related`` are the failures that the same text chains to this
     one, as exceptions do, or that follow from it."""
 
@@ -104,6 +105,7 @@ class Diagnosis(Documented):
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
     setting: Internal[Setting] = UNKNOWN_SETTING
     related: Internal[tuple[Diagnosis, ...]] = ()
+    elsewhere: Internal[bool] = False
 
     def to_json(self) -> dict[str, Any]:
         """The ``diagnosis`` object of the report document."""
