@@ -14,9 +14,10 @@ _TRITON = regex(
 )
 # Intel's back end, which prints it before an exception without words.
 _INTEL = regex(
-    r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})"
+    r"Error during Intel (?:loadBinary|\w{1,40}): (ZE_\w{1,80})"
+    r"|(\bZE_RESULT_ERROR_\w{1,80})"
     # of its graphics compiler
-    r"|(?<!\w)(?P<compiler>IGC: (?:LLVM Error|Internal Compiler Error).{0,200})"
+    r"|(?<!\w)(IGC: (?:LLVM Error|Internal Compiler Error).{0,200})"
 )
 _RUNTIME = regex(
     r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
@@ -31,8 +32,10 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
-    match = _TRITON.search(line) or _INTEL.search(line) or _RUNTIME.search(line)
-    return next(filter(None, (match["text"], match.groupdict().get("compiler")))).strip() if match else None
+    if match := _TRITON.search(line) or _RUNTIME.search(line):
+        return match["text"].strip()
+    intel = _INTEL.search(line)
+    return next(filter(None, intel.groups())).strip() if intel else None
 
 
 def _read(window: Window) -> Finding | None:
@@ -48,7 +51,15 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("riton Error", "riton error", "Error during Intel", "IGC: ", "rror: ", "Memory access fault"),
+    anchors=(
+        "riton Error",
+        "riton error",
+        "Error during Intel",
+        "ZE_RESULT_ERROR_",
+        "IGC: ",
+        "rror: ",
+        "Memory access fault",
+    ),
     read=_read,
     examples={
         "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,

@@ -17,10 +17,11 @@ _STATED = regex(
     r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
 _BEGINS = regex(r"(?:out of resources?|OutOfResources):")
-# Cut off before the numbers, and XLA's words for a kernel that JAX's Pallas writes.
+# Cut off before the numbers, XLA's words for a kernel that JAX's Pallas writes, and Ascend's for its unified buffer.
 _CUT = regex(
     r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?[\s`'\"]{0,4}$"
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
+    r"|\b(?P<buffer>ub|UB) overflow\b"
 )
 #: Lines after the first that the numbers may stand in.
 _MOST_WRAPPED = 3
@@ -62,7 +63,7 @@ def _cut(window: Window) -> Finding | None:
     cut = _CUT.search(window.line)
     if cut is None:
         return None
-    resource = cut["resource"] or "shared memory"
+    resource = cut["resource"] or (cut["buffer"] or "shared memory").lower()
     headline = f"Out of {resource}; how much is required is not in this text"
     facts = {"stage": "load", "resource": resource}
     diagnosis = bounded_diagnosis(Kind.OUT_OF_RESOURCES, headline, window.line.strip(), **facts)
@@ -73,7 +74,7 @@ RECOGNISER = Recogniser(
     anchors=(
         "out of resource",
         "OutOfResources:",
-        " overflow, requires ",
+        " overflow",
         "hared memory requested",
         "hared memory size",
     ),
@@ -86,6 +87,7 @@ RECOGNISER = Recogniser(
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
             "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
+            "the kernel fails with UB overflow",
             "XlaRuntimeError: INTERNAL: failed: Shared memory requested exceeds device resources",
             "ub overflow, requires 2097152 bits while 1572864 bits available",
             "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
