@@ -143,6 +143,14 @@ def test_bad_input(sweep: Callable[..., Run], tmp_path: Path, arguments: tuple[s
     assert (run.code, message in run.err, len(run.err.splitlines())) == (2, True, 1), run.err
 
 
+def test_the_kernel_of_a_list_is_drafted(sweep: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "H100.json").write_text(json.dumps({"1": {"BLOCK": 64, "num_warps": 1}}))
+    run = sweep(str(tmp_path), "--kernel", f"{DATA / 'kernels.py'}::add", "--target", "cuda:90")
+    assert (run.code, "drafted, as not stated: x_ptr=" in run.err) == (0, True), run.err
+    assert "n: not taken as multiples of 16" in run.err
+    assert run.out.startswith("add: the configuration compiles")
+
+
 TABLE = {"1": {"BLOCK": 64, "num_warps": 1}, "2": {"BLOCK": 96, "num_warps": 2}}
 
 

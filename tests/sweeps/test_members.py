@@ -68,4 +68,4 @@ def test_with_an_axis_it_is_a_grid_around_the_first(sweep: Triage, tuned: Path) 
 def test_what_does_not_go_with_a_list_is_one_line(sweep: Triage, tuned: Path) -> None:
     done = sweep("tuned.py", "--set", "BLOCK=64")
     assert (done.code, done.out) == (2, "")
-    assert "for one kernel, as FILE.py::NAME" in done.err
+    assert "is a list of configurations, all of which are compiled; name one of its kernels" in done.err

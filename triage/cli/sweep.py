@@ -123,7 +123,7 @@ def command(
         else:
             others = {"fail_on": fail_on, "write_fixed": write_fixed and str(write_fixed)}
             if sweep_list.is_list(names[0]):
-                listed = sweep_list.read(names[0], kernel, stated_targets(values), values)
+                listed = sweep_list.read(names[0], kernel, stated_targets(values), values, progress)
             elif kernel is not None or write_fixed is not None:
                 raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
             sweep_of = described(names[0], values, progress) if listed is None else tuned(listed, values)

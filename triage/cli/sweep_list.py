@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triage.cases.locate import locate
 from triage.cli.options import note, pipeline_options
+from triage.cli.sweep_space import case_of
 from triage.files import read_file, usable_folder
 from triage.model.errors import InputError
 from triage.model.progress import Progress
@@ -39,9 +39,12 @@ def is_list(text: str) -> bool:
     return False
 
 
-def read(text: str, kernel: str | None, targets: Sequence[Target], values: dict[str, Any]) -> TunedList:
+def read(
+    text: str, kernel: str | None, targets: Sequence[Target], values: dict[str, Any], progress: Progress
+) -> TunedList:
     """The list of a command line; ``kernel``: the case that its configurations are of. Raises InputError."""
-    return read_list(Path(text), None if kernel is None else ListedKernel(kernel, locate(kernel, values)), targets)
+    of_kernel = None if kernel is None else ListedKernel(kernel, case_of(kernel, values, progress))
+    return read_list(Path(text), of_kernel, targets)
 
 
 def replace_failing(

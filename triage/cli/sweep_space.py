@@ -38,6 +38,8 @@ _AXES = ("sets", "wheres", "targets", "tritons", "cutes")
 """Options of this command that others do not have, or not several times."""
 _OF_CASE = (*_AXES, "arg", "const", "divisible", "num_warps", "num_stages", "num_ctas", "option")
 """Options that say what is swept."""
+_WHOLE = ("i32", "i64", "u32", "u64")
+"""Types of arguments that a launch specialises on multiples of 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +63,36 @@ def described(text: str, values: dict[str, Any], progress: Progress) -> Describe
         if (unread := project.unread()) is not None:
             note(f"{text}: {unread}")
         return _list(project, functions, stated, values, progress)
-    if "::" in text and (of_kernel := kernel(text, values)) is not None:
-        path = Path(text.rpartition("::")[0])
-        project = ProjectKernels(text, path, (of_kernel.function,))
-        if not values["sets"]:
-            return _list(project, [of_kernel.function], of_kernel.stated, values, progress)
-        first = next(iter(_settled([of_kernel.function], of_kernel.stated, values, progress)), [])
-        if not first or first[0].draft is None or first[0].unclear is not None:
-            raise InputError(f"{text}: {first[0].unclear if first else 'no case of it can be drafted'}")
-        return _grid(text, first[0].case, values)
-    return _grid(text, locate(text, values), values)
+    if "::" in text and not values["sets"] and (of_kernel := kernel(text, values)) is not None:
+        project = ProjectKernels(text, Path(text.rpartition("::")[0]), (of_kernel.function,))
+        return _list(project, [of_kernel.function], of_kernel.stated, values, progress)
+    return _grid(text, case_of(text, values, progress), values)
+
+
+def case_of(text: str, values: dict[str, Any], progress: Progress) -> Case:
+    """The case that a CASE and the options name; what is not stated of a kernel is drafted. Raises InputError and
+    EnvironmentFault."""
+    if "::" not in text or (of_kernel := kernel(text, values)) is None:
+        return locate(text, values)
+    first = next(iter(_settled([of_kernel.function], of_kernel.stated, values, progress)), [])
+    if not first or first[0].draft is None or first[0].unclear is not None:
+        raise InputError(f"{text}: {first[0].unclear if first else 'no case of it can be drafted'}")
+    _note_drafted(text, first[0].case, values)
+    return first[0].case
+
+
+def _note_drafted(text: str, case: Case, values: dict[str, Any], types_only: bool = False) -> None:
+    """Say what was drafted of a case and is no axis. ``types_only``: configurations set the rest."""
+    axes = {name.strip() for each in values["sets"] for name in each.partition("=")[0].split(",")}
+    known = {**case.signature, **({} if types_only else {**case.construct, **case.constexprs})}
+    drafted = [f"{name}={known[name]}" for name in case.origin.get("drafted", {}) if name in known.keys() - axes]
+    if drafted:
+        note(f"{text}: drafted, as not stated: {', '.join(drafted)}; --arg and --const state others")
+    whole = [name for name, type_ in case.signature.items() if type_ in _WHOLE and name not in case.divisible]
+    if drafted and whole:
+        note(
+            f"{', '.join(whole)}: not taken as multiples of 16; where launches have such, add --divisible {whole[0]}=16"
+        )
 
 
 def _grid(text: str, case: Case, values: dict[str, Any]) -> DescribedSweep:
@@ -104,6 +126,8 @@ def _list(
     case = members[0].case
     several = [compiler for compiler in COMPILERS.values() if len(_texts(values, compiler)) > 0]
     releases = _chosen(values, several[0]) if several else ()
+    if len(functions) == 1:
+        _note_drafted(project.name, case, values, types_only=True)
     space = list_space(members, _targets(case, values), releases)
     fixed = {name: values[name] for name in ("python", "timeout", "memory") if values.get(name)}
     check = tuple(shlex.split(repeating("check", "", fixed)))[3:]

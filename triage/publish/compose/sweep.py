@@ -27,7 +27,7 @@ from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import Cell, CellSet, cells_of, set_of
 from triage.sweeps.influence import influence
 from triage.sweeps.map import SweepMap
-from triage.sweeps.observation import CellState
+from triage.sweeps.observation import CellState, SweepFailure
 from triage.sweeps.rule import SweepRule
 from triage.sweeps.space import CONFIGURATION
 
@@ -109,7 +109,7 @@ class SweepView:
                     self.line(failure.signature),
                     compiled.bit_count(),
                     predicted.bit_count(),
-                    next(cells_of(compiled & -compiled), None),
+                    self._example(failure, compiled),
                     tuple(
                         self._match(match)
                         # As in a report: a family of causes tells nothing beside an entry that names the cause.
@@ -119,6 +119,11 @@ class SweepView:
                 )
             )
         return tuple(shown)
+
+    def _example(self, failure: SweepFailure, cells: CellSet) -> Cell | None:
+        """The first cell that shows just what the headline says; of one bug, numbers may differ."""
+        same = (cell for cell in cells_of(cells) if self.map.observations[cell].headline == failure.headline)
+        return next(same, next(cells_of(cells & -cells), None))
 
     def _match(self, document: Mapping[str, Any]) -> ShownMatch:
         confidence, fixed_in = document.get("confidence"), document.get("fixed_in")
@@ -209,7 +214,7 @@ class SweepView:
         if failing:
             return f"{len(failing):,} of {count(f'{every:,}', 'configuration')} fail{where}{self._ways}"
         if self.counts[CellState.COMPILED] == len(self.grid):
-            return f"all {count(f'{every:,}', 'configuration')} compile"
+            return f"all {every:,} configurations compile" if every > 1 else "the configuration compiles"
         return f"no configuration of {every:,} is known to fail"
 
     def facts(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from triage.publish.compose.sweep_parts import REPLACEMENTS, CellLook, ShownFail
 from triage.publish.formats.html.elements import Element, append, element, written
 from triage.publish.formats.html.sweep.packed import packed
 from triage.sweeps.observation import CellState
+from triage.sweeps.space import CONFIGURATION
 
 _SCRIPTS = ("space.js", "grid.js", "cell.js", "controls.js")
 _STYLES = ("style.css", "sweep/sweep.css")
@@ -28,6 +29,9 @@ def page(view: SweepView) -> str:
     # "<" could end the element; within JSON's strings, where alone it occurs, it may be written so.
     data = json.dumps(packed(view), separators=(",", ":")).replace("<", "\\u003c")
     sections = [_map(view), _failures(view), _replacements(view), _axes(view), _repeat(view)]
+    if CONFIGURATION in view.grid.positions:
+        # A grid of a list has a row for each configuration.
+        sections = [_failures(view), _replacements(view), _map(view), _repeat(view)]
     shown = [section for section in sections if section is not None]
     contents = (element("li", element("a", section[0].text or "", href=f"#{section.get('id')}")) for section in shown)
     body = element(
