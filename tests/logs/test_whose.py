@@ -6,6 +6,7 @@ import pytest
 
 import triage
 from triage.logs import diagnose_any, diagnose_text
+from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind
 
 OTHERS = {
@@ -106,6 +107,11 @@ OTHERS = {
         "$ mojo build k.mojo\nv[b]()\nmojo: /x/llvm/Support/Math.h:3: uint64_t llvm::f(int): Assertion `A' failed.\n",
         "mojo: Math.h:3: uint64_t llvm::f(int): Assertion `A' failed.",
     ),
+    "an assertion of CUTLASS in C++": (
+        'The example ends in\nAssertion 0 && "ERROR : no MMA for this capability" failed.\n'
+        "../../include/cutlass/gemm/kernel/sm90_gemm.hpp:366\nError: aborted by the kernel\n",
+        "Error: aborted by the kernel",
+    ),
     "a loader": (
         "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file\n",
         "serve: error while loading shared libraries: libx.so.1: cannot open shared object file",
@@ -160,6 +166,13 @@ def test_a_failure_alone_is_what_was_asked_about() -> None:
     ):
         assert diagnose_text(line) is not None
     assert diagnose_text("it says\n" * 12 + "Segmentation fault (core dumped)\n") is None
+
+
+def test_the_driver_s_assembler_is_cute_dsl_s_where_that_is_named() -> None:
+    error = "ptxas application ptx input, line 969; error   : Unexpected instruction types for '_mma'\n"
+    diagnosis = diagnose_text(f"nvidia-cutlass-dsl==4.5.0 on sm_121a:\n{error}")
+    assert diagnosis is not None and diagnosis.compiler is CUTE
+    assert diagnose_text(f"our own compiler on sm_121a:\n{error}") is None
 
 
 def any_of(log: str) -> Diagnosis:

@@ -197,6 +197,12 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or only))
         for finding in findings
     ]
+    known = [
+        replace(finding, diagnosis=replace(finding.diagnosis, compiler=CUTE), foreign=False)
+        if finding.foreign is None and other_programs.is_of_cute(finding.diagnosis, whole)
+        else finding
+        for finding in known
+    ]
     last = max((finding.position for finding in known), default=-1)
     lines = len(whole) or math.inf
     is_open = not has_evidence and any(finding.foreign is None for finding in known)

@@ -4,6 +4,9 @@ Builds with nvcc, the inference server and the library for binary analysis that 
 LLVM and MLIR, other libraries for GPUs.
 """
 
+import re
+from collections.abc import Sequence
+
 from triage.logs.patterns import regex
 from triage.model.diagnosis import Diagnosis, Kind
 
@@ -27,6 +30,8 @@ _WORDS = regex(
     r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
+    # CUTLASS in C++
+    r"|\bcutlass/\S{1,200}\.(?:hpp|inl)\b|\bCUTLASS C\+\+"
     # other users of MLIR
     r"|\biree[-_]|\biree\b|\btorch[-_]mlir\b|\b(?:onnx|tpu|circt|mlir|stablehlo|flang|fir|hlo)-(?:mlir|opt|translate)\b"
     r"|external/(?:xla|org_tensorflow)/|\bxla::(?!gpu::triton)|\btvm::|\btilelang[./]|\bmojo (?:run|build)\b"
@@ -69,6 +74,14 @@ def names_another(line: str) -> bool:
 def is_named(line: str) -> bool:
     """True for a line with the name of another language, compiler or library for GPUs."""
     return _NAMES.search(line) is not None
+
+
+_CUTE_PACKAGE = regex(r"\bcutlass[-_]dsl\b|\bCu[Tt]e ?-?DSL\b", re.IGNORECASE)
+
+
+def is_of_cute(diagnosis: Diagnosis, whole: Sequence[str]) -> bool:
+    """True for an error of the driver's assembler in a text that names CuTe DSL, which has the driver assemble PTX."""
+    return is_of_the_driver(diagnosis) and any(map(_CUTE_PACKAGE.search, whole))
 
 
 def is_of_the_driver(diagnosis: Diagnosis) -> bool:

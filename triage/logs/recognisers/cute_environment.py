@@ -40,7 +40,9 @@ def _read(window: Window) -> Finding | None:
     exception = stated["name"] if stated else None
     if _UNKNOWN_FUNCTION.search(line):
         headline = "CuTe DSL could not load what it compiled; a line above says why"
-        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception=exception, stage="load")
+        return finding(
+            window, Kind.ENVIRONMENT, headline, line, Specificity.EXCEPTION, exception=exception, stage="load"
+        )
     if line.startswith("FileNotFoundError: ") and any(_OF_LIBRARIES in above for above in window.before):
         return finding(window, Kind.ENVIRONMENT, f"{_NO_LIBRARY}: {line}", line, exception=exception, stage="load")
     for pattern, headline in _STATED:
