@@ -490,3 +490,15 @@ def test_an_assertion_of_which_a_sentence_has_only_the_function() -> None:
         "import triton.language as tl\nWith two CTAs there is a hard assertion\nabort in `LinearLayout::getBasis`.\n"
     )
     assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "LinearLayout::getBasis")
+
+
+def test_a_kernel_s_call_in_a_title() -> None:
+    diagnosis = diagnosed(
+        "# [BUG] `scale_kernel` missing 3 required positional arguments\nimport triton.language as tl\n"
+    )
+    assert diagnosis.headline == "`scale_kernel` missing 3 required positional arguments"
+
+
+def test_what_the_interpreter_met_is_in_the_kernel_s_source() -> None:
+    diagnosis = diagnosed("triton.runtime.errors.InterpreterError: TypeError('bad operand')\n")
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.PYTHON_EXCEPTION, "source")

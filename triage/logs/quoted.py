@@ -24,8 +24,11 @@ MAX_TERMS = 4
 _DEVICE = regex(r"misaligned address|address misaligned|illegal memory access")
 _PYTHON = regex(
     r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
-    r"|[\w.]{1,80}\(\) (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional ).{1,200})\.?$"
+    r"|`?[\w.]{1,80}`?(?:\(\))? (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional )"
+    r".{1,200})\.?$"
 )
+# What the front end, or the interpreter, met in the kernel's source.
+_ATTRIBUTE = regex(r"'(?:float|int|bool|tuple|list|str|constexpr|tensor|NoneType)' object has no attribute ")
 # As people retype it: with other quotation marks, or none.
 _MISSING = regex(r"\b(?P<owner>triton(?:\.\w{1,60}){0,5})\W{0,2} has no attribute \W?(?P<name>\w{1,80})")
 # A term of the compiler, and a word for what is wrong with it.
@@ -101,6 +104,8 @@ _CONVERSION = regex(
 )
 # An assertion of which a sentence has only the function.
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
+# Of a title: `[BUG] text`.
+_TAG = regex(r"^\[[^\]]{1,40}\]:? {1,2}")
 # What a clause may follow.
 _CLAUSES = (": ", ". ", "`", '"', "\u201c")
 _PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
@@ -135,7 +140,7 @@ def quoted(lines: list[str]) -> Finding | None:
 def _stated(position: int, line: str) -> Finding | None:
     """The text of an exception of Triton's, or of Python's about a kernel, without the exception's name."""
     # As a heading or in bold, too.
-    stated = line.strip().lstrip("#*> ").rstrip("* ")
+    stated = _TAG.sub("", line.strip().lstrip("#*> ").rstrip("* "))
     if _PYTHON.match(stated):
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, stated, stated)
     elif missing := _MISSING.search(line):
@@ -208,7 +213,8 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
                     bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position
                 )
             if kind := _kind(text):
-                return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
+                stage = "source" if _ATTRIBUTE.match(text) else None
+                return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)
     for position, line in enumerate(lines):
         titled = None if _SOURCE.match(line) else _TITLED.search(line)
         if titled and (finding := read(Window(position, titled["error"], (), (), ()))):

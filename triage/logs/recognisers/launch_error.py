@@ -24,6 +24,7 @@ _RUNTIME = regex(
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"
 )
+_LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 # The ROCm runtime's, which ends the process.
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
 #: Errors of loading the binary; all others are of launching or running it.
@@ -32,7 +33,7 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
-    if match := _TRITON.search(line) or _RUNTIME.search(line):
+    if match := _TRITON.search(line) or _RUNTIME.search(line) or _LAUNCH.search(line):
         return match["text"].strip()
     intel = _INTEL.search(line)
     return next(filter(None, intel.groups())).strip() if intel else None
@@ -57,12 +58,16 @@ RECOGNISER = Recogniser(
         "Error during Intel",
         "ZE_RESULT_ERROR_",
         "IGC: ",
+        "cuLaunchKernel",
         "rror: ",
         "Memory access fault",
     ),
     read=_read,
     examples={
         "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,
+        "cuLaunchKernelEx failed: a kernel launch error has occurred due to cluster misconfiguration (912)": (
+            Kind.LAUNCH_ERROR
+        ),
         "Memory access fault by GPU node-1 on address 0x7f00. Reason: Page not present.": Kind.LAUNCH_ERROR,
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,

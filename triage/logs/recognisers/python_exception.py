@@ -109,7 +109,9 @@ def _read(window: Window) -> Finding | None:
     of_kernel = is_report or is_languages(reason)
     kind = Kind.FRONTEND_ERROR if of_kernel else Kind.PYTHON_EXCEPTION
     not_found = stated["name"] == "NameError" and _NOT_DEFINED.match(reason) is not None
-    stage = "source" if of_kernel or not_found else None
+    # The interpreter runs the kernel's source.
+    interpreted = stated["name"] == "InterpreterError"
+    stage = "source" if of_kernel or not_found or interpreted else None
     return finding(window, kind, shown, message, specificity, exception=stated["name"], stage=stage)
 
 
