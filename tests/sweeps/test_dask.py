@@ -164,3 +164,46 @@ def test_a_batch_system_that_is_not_described(monkeypatch: pytest.MonkeyPatch) -
     pytest.importorskip("dask_jobqueue")
     with pytest.raises(InputError, match=r"jobqueue\.slurm\.cores is not set; .*jobqueue\.yaml"), executor("slurm:2"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("queue", "walltime", "directives"),
+    [
+        ("slurm", "00:30:00", ["#SBATCH --cpus-per-task=2", "#SBATCH --mem=4G", "#SBATCH -t 00:30:00"]),
+        ("pbs", "00:30:00", ["#PBS -l select=1:ncpus=2:mem=3815MB", "#PBS -l walltime=00:30:00"]),
+        ("lsf", "00:30", ["#BSUB -n 2", "#BSUB -W 00:30"]),
+        ("sge", "00:30:00", ["#$ -l h_rt=00:30:00"]),
+        ("htcondor", "00:30:00", ["RequestCpus = MY.DaskWorkerCores", "MY.DaskWorkerCores = 2", "Queue"]),
+    ],
+)
+def test_the_job_of_a_batch_system(
+    monkeypatch: pytest.MonkeyPatch, queue: str, walltime: str, directives: list[str]
+) -> None:
+    """What is submitted: the job as the user describes it, whose workers end before its walltime."""
+    core = pytest.importorskip("dask_jobqueue.core")
+    dask = pytest.importorskip("dask")
+    jobs: list[dict[str, int]] = []
+    monkeypatch.setattr(core.JobQueueCluster, "adapt", lambda self, **numbers: jobs.append(numbers))
+    described = {"cores": 2, "memory": "4GB", "disk": "1GB", "walltime": walltime, "interface": "lo"}
+    whole = {**dask.config.get(f"jobqueue.{queue}"), **described}
+    address = DaskAddress.parse(f"{queue}:3")
+    with dask.config.set({f"jobqueue.{queue}": whole}), dask_engine.queue_cluster(address) as cluster:
+        script = cluster.job_script()
+    lines = [line.strip() for line in script.splitlines()]
+    assert [line for line in directives if line not in lines] == [], script
+    assert f"{sys.executable} -m distributed.cli.dask_worker tcp://" in script
+    assert "--nthreads 1 " in script
+    assert "--nworkers 2 " in script
+    assert "--lifetime 1440s --lifetime-stagger 180s" in script
+    assert jobs == [{"minimum_jobs": 3, "maximum_jobs": 3}]
+
+
+def test_a_job_of_htcondor_needs_a_disk() -> None:
+    pytest.importorskip("dask_jobqueue")
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"jobqueue.htcondor.cores": 1, "jobqueue.htcondor.memory": "1GB"}),
+        pytest.raises(InputError, match=r"jobqueue\.htcondor\.disk is not set"),
+        executor("htcondor"),
+    ):
+        pass

@@ -109,10 +109,11 @@ def test_a_document_is_read_back_as_the_same_map(swept: Run) -> None:
     jsonschema.validate(swept.document, schema(SweepDocument, {}))
 
 
-def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -> None:
-    parts = [str(tmp_path / part) for part in "123"]
+@pytest.mark.parametrize("count", [3, 8])
+def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path, count: int) -> None:
+    parts = [str(tmp_path / str(number)) for number in range(1, count + 1)]
     for number, part in enumerate(parts, start=1):
-        assert sweep(OK, *AXES, "--shard", f"{number}/3", "-o", part).code == 0
+        assert sweep(OK, *AXES, "--shard", f"{number}/{count}", "-o", part).code == 0
     merged = sweep("merge", *parts, "-o", str(tmp_path / "whole"), "--json")
     assert without_times(merged.document) == without_times(swept.document)
     # Its cells have the commands of the parts, also where it is completed later.

@@ -35,6 +35,8 @@ _SETTINGS = {
     # What a chunk lasts until the scheduler has seen one: by half a second, its default, it would move them about.
     "distributed.scheduler.unknown-task-duration": "30s",
 }
+_NEEDED = {"htcondor": ("disk",)}
+"""What dask-jobqueue needs for a job of a batch system beside cores and memory."""
 _CONNECT_S = 30.0
 """How long a scheduler is awaited: at the beginning, and when it was lost and may be started again. Dask's default."""
 _LOOK_S = 5.0
@@ -136,18 +138,19 @@ def _cluster(distributed: Any, address: DaskAddress) -> Any:
             # Its first host has the scheduler.
             return distributed.SSHCluster([hosts[0], *hosts], remote_python=sys.executable)
         case _:
-            return _queue_cluster(address)
+            return queue_cluster(address)
 
 
-def _queue_cluster(address: DaskAddress) -> Any:
+def queue_cluster(address: DaskAddress) -> Any:
     """Jobs of a batch system, as the user's own configuration of dask-jobqueue describes them."""
     jobqueue, name = _module("dask_jobqueue", _INSTALL), address.detail
     settings: Mapping[str, Any] = importlib.import_module("dask").config.get(f"jobqueue.{name}", {})
-    missing = [each for each in ("cores", "memory") if not settings.get(each)]
+    needed = ("cores", "memory", *_NEEDED.get(name, ()))
+    missing = [each for each in needed if not settings.get(each)]
     if missing:
         raise InputError(
             f"--dask {address.text}: jobqueue.{name}.{missing[0]} is not set; describe a job in "
-            "~/.config/dask/jobqueue.yaml (cores, memory, walltime)"
+            f"~/.config/dask/jobqueue.yaml ({', '.join(needed)}, walltime)"
         )
     arguments = [str(each) for each in settings.get("worker-extra-args") or []]
     walltime = walltime_s(str(settings.get("walltime") or ""), name)
