@@ -35,7 +35,7 @@ class Answers:
         """The answer to a request. ``reads``: what its module read as it was imported."""
         result, folder = conclusion.result, conclusion.folder
         if folder is not None and (not folder.is_dir() or folder.is_symlink()):
-            folder = None  # What a compile has put in its place.
+            folder = None  # A compile has removed or replaced it.
         if isinstance(result, Outcome) and result.failed and folder is not None and (full := lacks_room(folder)):
             result = Undecided(full)
         if isinstance(result, Outcome):

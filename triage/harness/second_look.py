@@ -58,7 +58,7 @@ class SecondLook:
         self._confirmed: set[tuple[str, str, str]] = set()
 
     def mode(self, request: Request, outcome: Outcome, printed: logs.Printed | None) -> RunMode | None:
-        """How to run the case again after a forked run; None when the outcome stands as it is."""
+        """How to run the case again after a forked run; None when the outcome is final."""
         if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(request):
             # A dump shows which pass it is in; MLIR writes no reproducer before a pass has failed.
             return observe.How.DUMP

@@ -29,7 +29,7 @@ ToolchainsByRelease: TypeAlias = Mapping[tuple[str, str | None], Toolchain | Tri
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The answer for a cell. ``input_error``: it could not be told because the case does not fit the kernel."""
+    """The answer for a cell. ``input_error``: it is undecided because the case does not fit the kernel."""
 
     cell: Cell
     row: LedgerRow

@@ -88,9 +88,9 @@ class ChunkMaker:
 
 
 def run_chunk(document: Document) -> dict[str, Any]:
-    """Compile the configurations of a chunk in isolation: their results, as plain JSON. What could not be told has its
-    reason, and a process that can compile none of it refuses the whole chunk; this raises nothing but InputError, for
-    what is not a chunk."""
+    """Compile the configurations of a chunk in isolation: their results, as plain JSON. A configuration that could not
+    be decided has its reason, and a process that can compile none of them refuses the chunk. Raises InputError alone,
+    for another document."""
     if document.get("schema") != CHUNK:
         raise InputError(f"not a chunk: schema is {document.get('schema')!r}, not {CHUNK!r}")
     answer = {"schema": RESULTS, "host": platform.node(), "process": os.getpid(), "worker": _address()}

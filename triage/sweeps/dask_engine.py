@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _INSTALL = "pip install 'triton-triage[dask]'"
 _SETTINGS = {
-    # Workers come and go in a batch system; what really kills one is told after some losses (``executors.py``).
+    # Workers come and go in a batch system; a chunk that kills them is given up after some losses (``executors.py``).
     "distributed.scheduler.allowed-failures": 100,
     # What a chunk lasts until the scheduler has seen one: by half a second, its default, it would move them about.
     "distributed.scheduler.unknown-task-duration": "30s",
@@ -40,7 +40,7 @@ _NEEDED = {"htcondor": ("disk",)}
 _CONNECT_S = 30.0
 """How long a scheduler is awaited: at the beginning, and when it was lost and may be started again. Dask's default."""
 _LOOK_S = 5.0
-"""How often it is said that there are no workers yet."""
+"""How often a line says that there are no workers yet."""
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def _module(name: str, install: str) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without Dask's log: that workers come and go is expected, and what is lost is told by the sweep."""
+    """Without Dask's log: that workers come and go is expected, and the sweep reports what is lost."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:

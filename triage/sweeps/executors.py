@@ -32,7 +32,7 @@ with it."""
 
 def workers_of(executor: Executor, before: int = _WORKERS) -> int:
     """How many workers an executor has now: threads of a Dask cluster, of which there may be more later. ``before``:
-    what is taken for it where that cannot be told."""
+    the number to assume where the executor does not tell."""
     match getattr(executor, "_max_workers", None):
         case int() as number if number > 0:
             return number
@@ -69,8 +69,8 @@ class ExecutorBackend:
     sizes: ChunkSizes
 
     def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
-        """See the protocol. A chunk that is lost again and again could not be told; raises EnvironmentFault where the
-        executor is lost."""
+        """See the protocol. The cells of a chunk that is lost again and again are undecided. Raises EnvironmentFault
+        where the executor is lost, or has no worker that fits."""
         pending: dict[Future[Any], _Batch] = {}
         lost: deque[_Batch] = deque()
         more, submitted, workers = True, 0, _WORKERS
@@ -104,7 +104,7 @@ class ExecutorBackend:
             raise EnvironmentFault(f"the executor takes no more work: {_line(error)}; {_KEPT}") from None
 
     def _results(self, future: Future[Any], batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
-        """The results of a chunk. What a lost one lacks is put to ``lost``, or could not be told."""
+        """The results of a chunk. The cells of a lost chunk go to ``lost``, or are undecided."""
         left = dict.fromkeys(batch.cells)
         reason = "its worker gave no result for it"
         try:
@@ -132,7 +132,7 @@ class ExecutorBackend:
 
     def _refused(self, refusal: ChunkRefusal, batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
         """Give the chunk to another worker; raises EnvironmentFault where there is none. An executor that cannot choose
-        may give it to the same one again: then it could not be told."""
+        may give it to the same one again: then its cells are undecided."""
         refuse = getattr(self.executor, "refuse", None)
         if refuse is not None:
             refuse(refusal)

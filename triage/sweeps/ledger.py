@@ -1,7 +1,7 @@
 """The ledger of a sweep: one row for each result, written as it comes, found again by its content.
 
 A row is a transaction of SQLite with its write-ahead log: a kill at any moment loses no row that was written. Rows are
-never changed; the same result twice is one row. What could not be told is not stored.
+never changed; the same result twice is one row. Undecided cells are not stored.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class KnownFailure:
 
 
 class Ledger:
-    """One file; without ``path`` in memory. Raises InputError for a file that is no ledger, EnvironmentFault where the
-    disk refuses it."""
+    """One file; without ``path`` in memory. Raises InputError for a file that is not a ledger, EnvironmentFault where
+    the disk refuses it."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._name = str(path or "the ledger")
@@ -94,13 +94,13 @@ class Ledger:
         self._connection.close()
 
     def add(self, row: LedgerRow) -> None:
-        """Write a result; nothing where it could not be told."""
+        """Write a result, unless the cell is undecided."""
         if row.observation.state is CellState.UNTOLD:
             return
         texts = (_text(row.configuration), _text(_compact(row.observation)))
         values = (row.key, row.toolchain, *texts, row.limits.timeout_s, row.limits.memory_bytes)
         with self._faults():
-            # A row that is written again stays in its place: the order says what was predicted when.
+            # A row that is written again keeps its position: the order says what was predicted when.
             self._connection.execute(
                 "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, toolchain) DO UPDATE "
                 "SET observation = excluded.observation, limit_s = excluded.limit_s, "
@@ -201,5 +201,5 @@ def _text(document: Any) -> str:
 
 
 def _compact(observation: CellObservation) -> dict[str, Any]:
-    """The document of an observation without what it does not have."""
+    """The document of an observation without its empty fields."""
     return {name: value for name, value in observation.to_json().items() if value is not None}

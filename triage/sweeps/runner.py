@@ -1,5 +1,5 @@
 """Runs a sweep: what the ledger has is learnt first, what a strategy proposes is compiled, each result is written as it
-comes, the rules are tested by further compiles, and at the end stands the map."""
+comes, and the rules are tested by further compiles. The result is the map."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SweepRunner:
         """The map. ``budget``: compiles at most; those that the strategy leaves test the rules. An interrupt ends it,
         with the cells until then; where there are none, KeyboardInterrupt is raised.
 
-        Raises InputError where the case does not fit its kernel, and EnvironmentFault where no cell could be told."""
+        Raises InputError where the case does not fit its kernel, EnvironmentFault where no cell was decided."""
         pace = Pace(self.most)
         for cell, observation in self.known.items():
             self._learn(strategy, cell, observation, self.purposes.get(cell))

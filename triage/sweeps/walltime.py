@@ -19,7 +19,7 @@ _SECONDS_LAST = {1: (1,), 2: (_MINUTE, 1), 3: (_HOUR, _MINUTE, 1)}
 
 
 def walltime_s(text: str, queue: str) -> int | None:
-    """Seconds of a walltime as this batch system reads it; None for what it is not."""
+    """Seconds of a walltime as this batch system reads it; None for any other text."""
     match = _TEXT.fullmatch(text.strip())
     if match is None:
         return None
