@@ -37,39 +37,50 @@ WAYS = {
 }
 
 
+FAST = "abort + hang + segfault threads 64 128 256 512 + abort cross 128"
+REST = "segfault + exit + segfault fork 64 128 256 512 + segfault spawn 64 128 256 512"
+
+
 @pytest.mark.parametrize("version", STRIKING)
 @pytest.mark.parametrize(
-    "how", ["abort", *(pytest.param(one, marks=pytest.mark.slow) for one in list(WAYS)[1:3]), "hang"]
+    ("arguments", "refused", "repeated"), [(FAST, 4, 3), pytest.param(REST, 4, 4, marks=pytest.mark.slow)]
 )
-def test_a_program_outlives_a_compile_that_would_end_it(bench_of: BenchOf, how: str, version: str) -> None:
+def test_a_program_outlives_compiles_that_would_end_it(
+    bench_of: BenchOf, version: str, arguments: str, refused: int, repeated: int
+) -> None:
+    """In its own thread, in others, and in workers of a pool; what failed once is not compiled again."""
     bench = bench_of(version)
-    done = bench.run("guarded.py", how, options=("--guard", "--timeout", "4"))
+    done = bench.run("guarded.py", *arguments.split(), options=("--guard", "--timeout", "4"))
     assert done.code == 0, done.err
-    compiled, refused, other, again = done.out.splitlines()
-    assert (compiled, other) == ("64 compiled", "256 compiled")
-    assert refused == again
-    assert refused.startswith("128 CompileFailed triage: kernel [") and WAYS[how] in refused
-    assert "the guard kept 1 configuration from ending the program; 1 compile not repeated" in done.err
-    assert done.err.splitlines()[-1] == "triage: 2 kernels compiled, 1 failed"
-    assert [case.constexprs["BLOCK"] for case in bench.cases()] == [128]
+    printed = iter(done.out.splitlines())
+    failed = set()
+    for way, *pool in map(str.split, arguments.split(" + ")):
+        failed.add((way, 128))
+        refusal = f"128 CompileFailed triage: kernel [HOW={way} BLOCK=128 "
+        match pool:
+            case []:
+                compiled, first, other, again = (next(printed) for _ in range(4))
+                assert (compiled, other) == ("64 compiled", "256 compiled")
+                assert first == again
+                assert first.startswith(refusal) and WAYS[way] in first
+            case ["cross", block]:
+                # The exception of a worker, in its parent.
+                assert next(printed).startswith(f"CompileFailed True triage: kernel [HOW={way} BLOCK={block} ")
+            case [_, *blocks]:
+                for block in blocks:
+                    line = next(printed)
+                    assert line.startswith(refusal) if block == "128" else line == f"{block} compiled", done.err
+    assert list(printed) == []
+    counts = f"the guard kept {refused} configurations from ending the program; {repeated} compiles not repeated"
+    assert counts in done.err
+    # Workers of a pool, and their parent, each have a case of their own.
+    assert {(case.constexprs["HOW"], case.constexprs["BLOCK"]) for case in bench.cases()} == failed
+    assert re.fullmatch(r"triage: \d+ kernels compiled, \d failed", done.err.splitlines()[-1])
+    assert f", {len(failed)} failed" in done.err.splitlines()[-1]
 
-
-@pytest.mark.parametrize("version", STRIKING)
-@pytest.mark.parametrize("pool", ["threads", *(pytest.param(one, marks=pytest.mark.slow) for one in ("fork", "spawn"))])
-def test_threads_and_workers_of_a_pool_outlive_it(bench_of: BenchOf, pool: str, version: str) -> None:
-    done = bench_of(version).run("guarded.py", "segfault", pool, "64", "128", "256", "512", options=("--guard",))
-    said = done.out.splitlines()
-    assert [line.split()[:2] for line in said] == [
-        ["64", "compiled"],
-        ["128", "CompileFailed"],
-        ["256", "compiled"],
-        ["512", "compiled"],
-    ], done.err
-
-
-def test_a_refusal_goes_from_a_worker_to_its_parent(bench: Bench) -> None:
-    done = bench.run("guarded.py", "abort", "cross", "128", options=("--guard",))
-    assert done.out.startswith("CompileFailed True triage: kernel [HOW=abort BLOCK=128 "), done.err
+    bench.document("guarded.py", *arguments.split()[:1], "single", "128", options=("--guard",))
+    document = json.loads((bench.captured / "run.json").read_text())
+    assert document["guard"] == {"refused": 1, "not_repeated": 1, "unguarded": 0}
 
 
 @pytest.mark.slow
@@ -120,11 +131,15 @@ def located(text: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("version", RELEASES)
-def test_the_cache_holds_what_it_would_without(bench_of: BenchOf, version: str) -> None:
+def test_a_healthy_program_is_the_same(bench_of: BenchOf, version: str) -> None:
+    """What it prints, in a compile as well, and what Triton's cache holds; a compile from IR is tried too."""
     bench = bench_of(version)
-    plain = bench.plain("sources.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
-    done = bench.run("sources.py", options=("--guard",))
-    assert (done.code, done.out) == (plain.code, plain.out)
+    programs = ("sources.py", "prints.py", "from_ir.py")
+    plain = bench.plain("several.py", *programs, TRITON_CACHE_DIR=str(bench.folder / "other"))
+    done = bench.run("several.py", *programs, options=("--guard", "--keep-all"))
+    assert (done.code, done.out) == (plain.code, plain.out) == (0, "ends\nat compile time: 64\nends\ncompiled\n")
+    assert done.err.splitlines()[:-1] == plain.err.splitlines()
+    assert [case.file for case in bench.cases()][-2:] == ["kernel.py", "kernel.ttir"]
     without, within = entries(bench.folder / "other"), entries(bench.folder / "triton")
     assert list(within) == list(without)
     for key, data in without.items():
@@ -137,58 +152,26 @@ def test_the_cache_holds_what_it_would_without(bench_of: BenchOf, version: str) 
                 assert {**ours, "debug": bool(ours.get("debug"))} == {**theirs, "debug": bool(theirs.get("debug"))}
             case ".ttir" | ".ttgir":
                 assert located(within[key]) == located(data), key
-    again = bench.run("sources.py", options=("--guard",))
+    again = bench.run("several.py", *programs, options=("--guard",))
     assert again.err.splitlines()[-1].startswith("triage: no kernels compiled, ")
 
 
 @pytest.mark.parametrize("version", STRIKING)
-def test_an_autotuner_passes_over_what_kills(bench_of: BenchOf, version: str) -> None:
-    done = bench_of(version).run("autotunes.py", "abort", options=("--guard",))
-    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 128: inf, 256: inf}"] * 2, done.err
-    assert "the guard kept 4 configurations from ending the program\n" in done.err
-    assert done.err.splitlines()[-1] == "triage: 2 kernels compiled, none failed, 4 passed over"
-
-
-def test_an_autotuner_passes_over_what_raises(bench: Bench) -> None:
-    """Without a guard an exception that is not one of its own ends the tuning."""
-    assert "raised ['CompilationError'" in bench.plain("autotunes.py", "raise").out
-    done = bench.run("autotunes.py", "raise", options=("--guard",))
-    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 128: inf, 256: inf}"] * 2, done.err
-
-
-def test_where_no_configuration_is_left_the_error_says_what_compiles(bench: Bench) -> None:
-    # One of the neighbours hangs.
-    done = bench.run("autotunes.py", "abort", "128", "256", options=("--guard", "--timeout", "5"))
-    first, *rest = done.out.splitlines()
-    assert first.endswith("triage: kernel: all 2 configurations fail to compile")
-    assert rest[0].startswith("  [") and "] and 1 more: The compiler aborted" in rest[0]
-    assert rest[1].startswith("  nearest configuration that compiles: BLOCK=64.")
-
-
-def test_what_failed_once_is_not_compiled_again(bench: Bench) -> None:
-    bench.run("guarded.py", "abort", "single", "128", options=("--guard",))
-    began = time.monotonic()
-    done = bench.run("guarded.py", "abort", "single", "128", options=("--guard", "--json"))
-    assert time.monotonic() - began < 60
-    assert "128 CompileFailed" in done.out
-    document = json.loads((bench.captured / "run.json").read_text())
-    assert document["guard"] == {"refused": 1, "not_repeated": 1, "unguarded": 0}
-
-
-def test_what_a_compile_prints_the_program_prints(bench: Bench) -> None:
-    plain = bench.plain("prints.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
-    done = bench.run("prints.py", options=("--guard",))
-    assert "at compile time" in plain.out
-    assert (done.out, done.err.splitlines()[:-1]) == (plain.out, plain.err.splitlines())
-
-
-@pytest.mark.parametrize("version", RELEASES)
-def test_what_is_compiled_from_ir_is_tried_as_well(bench_of: BenchOf, version: str) -> None:
+def test_an_autotuner_passes_over_what_fails(bench_of: BenchOf, version: str) -> None:
+    """What kills it, and what raises: without a guard an exception that is not one of its own ends the tuning. Where no
+    configuration is left, the error names what compiles."""
     bench = bench_of(version)
-    done = bench.run("from_ir.py", options=("--guard", "--keep-all"))
-    assert (done.code, done.out) == (0, "compiled\n"), done.err
-    assert [case.file for case in bench.cases()] == ["kernel.py", "kernel.ttir"]
-    assert "could not be tried" not in done.err
+    assert "raised ['CompilationError'" in bench.plain("autotunes.py", "raise", TRITON_CACHE_DIR=str(bench.folder / "other")).out
+    # One of the neighbours of what the last is left with hangs.
+    jobs = "abort + raise + segfault 128 256"
+    done = bench.run("autotunes.py", *jobs.split(), options=("--guard", "--timeout", "5"))
+    *tuned, first, failures, nearest, _ = done.out.splitlines()
+    assert tuned == ["best {'BLOCK': 64} {64: 1.0, 128: inf, 256: inf}"] * 4, done.err
+    assert first.endswith("triage: kernel: all 2 configurations fail to compile")
+    assert failures.startswith("  [") and "] and 1 more: The compiler crashed" in failures
+    assert nearest.startswith("  nearest configuration that compiles: BLOCK=64.")
+    assert "the guard kept 10 configurations from ending the program\n" in done.err
+    assert done.err.splitlines()[-1] == "triage: 4 kernels compiled, none failed, 10 passed over"
 
 
 def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:

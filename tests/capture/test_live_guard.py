@@ -54,21 +54,17 @@ def test_nothing_is_left_where_nothing_fails(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("triage-guard-*"))
 
 
-def test_pruning_drops_what_does_not_compile(tmp_path: Path) -> None:
-    done = start(tmp_path, "autotunes.py", "abort", "64", "128", "32", "256", PRUNE="1")
-    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 32: 1.0}"] * 2, done.err
-    done = start(tmp_path, "autotunes.py", "raise", "64", "128", "32", PRUNE="1")
-    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 32: 1.0}"] * 2, done.err
-
-
 @pytest.mark.parametrize("how", ["segfault", pytest.param("raise", marks=pytest.mark.slow)])
-def test_pruning_that_leaves_nothing_says_what_compiles(tmp_path: Path, how: str) -> None:
-    done = start(tmp_path, "autotunes.py", how, "128", "256", PRUNE="1")
-    first, *rest = done.out.splitlines()
+def test_pruning_drops_what_does_not_compile(tmp_path: Path, how: str) -> None:
+    """Where that leaves nothing, the error names what compiles."""
+    jobs = f"abort 64 128 32 256 + raise 64 128 32 + {how} 128 256"
+    done = start(tmp_path, "autotunes.py", *jobs.split(), PRUNE="1")
+    *tuned, first, failures, nearest, last = done.out.splitlines()
+    assert tuned == ["best {'BLOCK': 64} {64: 1.0, 32: 1.0}"] * 4, done.err
     assert first.endswith("triage: kernel: all 2 configurations fail to compile"), done.err
-    assert rest[0].startswith(f"  [HOW={how} EVEN=True BLOCK=128 num_warps=2 num_stages=3] and 1 more: ")
-    assert rest[1].startswith("  nearest configuration that compiles: BLOCK=64.")
-    assert Path(rest[2].partition("case: ")[2]).joinpath("case.json").is_file()
+    assert failures.startswith(f"  [HOW={how} EVEN=True BLOCK=128 num_warps=2 num_stages=3] and 1 more: ")
+    assert nearest.startswith("  nearest configuration that compiles: BLOCK=64.")
+    assert Path(last.partition("case: ")[2]).joinpath("case.json").is_file()
 
 
 def test_bad_settings_are_said() -> None:

@@ -52,10 +52,10 @@ def dot(target: str, element: str = "fp16", precision: str = "ieee") -> Case:
     return _with(case("requests.py", "dot", pointers, target), M=32, N=32, K=32, PRECISION=precision)
 
 
-def block_scaled(target: str) -> Case:
-    """One ``tl.dot_scaled``."""
+def block_scaled(target: str, size: int = 128) -> Case:
+    """One ``tl.dot_scaled`` of ``size`` rows, columns and steps."""
     pointers = {"a_ptr": "*u8", "b_ptr": "*u8", "scale_ptr": "*u8", "c_ptr": "*fp32"}
-    return _with(case("requests.py", "block_scaled", pointers, target), M=128, N=128, K=128)
+    return _with(case("requests.py", "block_scaled", pointers, target), M=size, N=size, K=size)
 
 
 def specialized(target: str, rows: int, inner: int) -> Case:

@@ -369,14 +369,18 @@ GREEDY = {
 }
 
 
-@pytest.mark.parametrize("body", GREEDY.values(), ids=GREEDY)
-def test_a_child_that_allocates_without_end_is_out_of_memory(stream: Stream, tmp_path: Path, body: str) -> None:
-    # To fill a gibibyte takes half a second. Triton itself needs an eighth of one.
-    limits = Limits(timeout_s=30, memory_bytes=1 << 29)
-    result = stream(module(tmp_path, body), limits)
+SMALL = Limits(timeout_s=30, memory_bytes=3 << 27)
+"""To fill a gibibyte takes half a second. Triton itself needs an eighth of one."""
+
+greedy = together(GREEDY, SMALL)
+
+
+@pytest.mark.parametrize("how", GREEDY)
+def test_a_child_that_allocates_without_end_is_out_of_memory(greedy: Results, how: str) -> None:
+    result = greedy(how)
     assert told(result) == ("out-of-memory", None, None)
     assert isinstance(result, Outcome)
-    assert result.limit_bytes == 1 << 29
+    assert result.limit_bytes == SMALL.memory_bytes
 
 
 @pytest.mark.slow
@@ -385,11 +389,11 @@ def test_more_processes_than_triage_watches_end_the_attempt(stream: Stream, tmp_
     assert result == Undecided("the compile started more processes than triage watches")
 
 
-def test_a_gibibyte_of_output_is_kept_in_bounds(stream: Stream, tmp_path: Path) -> None:
+def test_hundreds_of_mebibytes_of_output_are_kept_in_bounds(stream: Stream, tmp_path: Path) -> None:
     body = """
         print("the first line", flush=True)
         block = b"chatter\\n" * (1 << 17)
-        for _ in range(1 << 10): os.write(1, block)
+        for _ in range(1 << 8): os.write(1, block)
         print("the last line", flush=True)
     """
     before = psutil.Process().memory_info().rss
@@ -399,7 +403,7 @@ def test_a_gibibyte_of_output_is_kept_in_bounds(stream: Stream, tmp_path: Path) 
     assert result.log.startswith("the first line\n")
     assert "the last line\n" in result.log
     assert len(result.log) < 8 << 20
-    assert result.log_dropped_bytes > 1000 << 20
+    assert result.log_dropped_bytes > 240 << 20
     assert psutil.Process().memory_info().rss - before < 100 << 20
 
 
@@ -450,39 +454,40 @@ def test_a_child_that_leaves_something_behind_compiles_all_the_same(left: Result
 # --- its channels to triage -----------------------------------------------------------------------------------------
 
 
-def test_a_child_that_closes_its_output_compiles(stream: Stream, tmp_path: Path) -> None:
-    assert told(stream(module(tmp_path, "os.close(1); os.close(2)"))) == ("ok", None, 0)
-
-
-def test_a_child_that_closes_everything_cannot_report(stream: Stream, tmp_path: Path) -> None:
-    """Its compile may have been good: nobody can know."""
-    result = stream(module(tmp_path, "os.closerange(0, 4096)"))
-    assert result == Undecided("triage's own worker failed: exit code 70")
-
-
-GARBAGE = {
-    "binary": "os.urandom(1 << 20)",
-    "lines": 'b\'0123456789abcdef {"ev": "done"}\\n\' * 1000',
-    "broken JSON": "b'{\"ev\": \\n' * 1000",
-    "no line break": "b'x' * (8 << 20)",
-}
-
-
-@pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
-def test_garbage_in_the_result_pipe_is_not_heard(stream: Stream, tmp_path: Path, data: str) -> None:
-    body = f"""
+def _writes(data: str) -> str:
+    return f"""
         pipes = result_pipes()
         assert pipes
         data = {data}
         for fd in pipes:
             for at in range(0, len(data), 65536): os.write(fd, data[at:at + 65536])
     """
-    assert told(stream(module(tmp_path, body))) == ("ok", None, 0)
 
 
-def test_a_flood_in_the_result_pipe_ends_the_attempt(stream: Stream, tmp_path: Path) -> None:
-    result = stream(module(tmp_path, "while True: [os.write(fd, b'x' * 65536) for fd in result_pipes()]"))
-    assert result == Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe")
+CHANNELS = {
+    "closes its output": ("os.close(1); os.close(2)", None),
+    # Its compile may have been good: nobody can know.
+    "closes everything": ("os.closerange(0, 4096)", "triage's own worker failed: exit code 70"),
+    "writes binary data": (_writes("os.urandom(1 << 20)"), None),
+    "writes lines": (_writes('b\'0123456789abcdef {"ev": "done"}\\n\' * 1000'), None),
+    "writes broken JSON": (_writes("b'{\"ev\": \\n' * 1000"), None),
+    "writes no line break": (_writes("b'x' * (8 << 20)"), None),
+    "writes without end": (
+        "while True: [os.write(fd, b'x' * 65536) for fd in result_pipes()]",
+        "the compile wrote more than 64 MiB of garbage into triage's result pipe",
+    ),
+}
+
+
+channels = together({what: body for what, (body, _) in CHANNELS.items()})
+
+
+@pytest.mark.parametrize("what", CHANNELS)
+def test_garbage_in_the_result_pipe_is_not_heard(channels: Results, what: str) -> None:
+    if (reason := CHANNELS[what][1]) is not None:
+        assert channels(what) == Undecided(reason)
+    else:
+        assert told(channels(what)) == ("ok", None, 0)
 
 
 EVENTS = {
@@ -533,7 +538,7 @@ def above(*fast: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("who", [pytest.param(ABOVE[who], id=who, marks=marks[who]) for who in ABOVE])
 
 
-@above("parent", "nanny")
+@above("parent")
 def test_a_child_that_kills_the_process_above_it_is_found_out(stream: Stream, tmp_path: Path, who: str) -> None:
     """The first time it may have been a bystander; alone, below servers of its own, it was not."""
     result = stream(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
@@ -558,7 +563,8 @@ def test_a_child_that_kills_from_below_and_leaves_a_daemon(stream: Stream, tmp_p
     """
     result = stream(module(tmp_path, body))
     assert isinstance(result, Outcome)
-    assert result.killed_from_outside
+    assert (result.status, result.killed_from_outside) == (Status.CRASH, True)
+    assert "killed the process that had started it" in result.notes[0]
 
 
 @above("grandparent")
@@ -635,24 +641,23 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_
     assert told(result) == ("ok", None, 0)
 
 
-@pytest.mark.parametrize(
-    ("mode", "times"), [("serve", 1), pytest.param("serve", 99, marks=pytest.mark.slow), ("nanny", 1)]
-)
-def test_a_server_that_is_killed_as_it_starts_is_started_again(
-    stream_of_its_own: Stream, mode: str, times: int
-) -> None:
-    """The toolchain server, as it imports Triton, or the nanny. Killed again and again, that is the answer."""
+@pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.slow)])
+def test_a_server_that_is_killed_as_it_starts_is_started_again(stream_of_its_own: Stream, times: int) -> None:
+    """The nanny, and the toolchain server as it imports Triton. Killed again and again, that is the answer."""
     done = threading.Event()
     others = set(psutil.Process().children(recursive=True))  # of the engine that other tests share
+    left = {"nanny": 1, "serve": times}
     killed: set[psutil.Process] = set()
 
     def kill() -> None:
-        while len(killed) < times and not done.is_set():
+        while any(left.values()) and not done.is_set():
             for process in set(psutil.Process().children(recursive=True)) - others - killed:
                 with suppress(psutil.Error):
-                    if mode in process.cmdline():
+                    mode = next((mode for mode in left if left[mode] and mode in process.cmdline()), None)
+                    if mode is not None:
                         process.kill()
                         killed.add(process)
+                        left[mode] -= 1
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
@@ -662,6 +667,7 @@ def test_a_server_that_is_killed_as_it_starts_is_started_again(
     if times > 1:
         assert results == [Undecided(DISAPPEARING)] * (GOOD + 1)
         return
+    assert not any(left.values())
     assert [getattr(result, "status", result) for result in results] == [Status.OK] * (GOOD + 1)
 
 

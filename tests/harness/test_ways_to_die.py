@@ -120,8 +120,8 @@ def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolc
 
 @pytest.mark.parametrize("version", ["newest"])
 def test_spills_are_read_from_ptxas(compile_one: One, toolchain: Toolchain) -> None:
-    """A tile of 128 by 128 floats in one warp is 512 accumulators a thread; a thread has 255 registers."""
-    case = kernel_cases.matmul(128, 128, 16, "cuda:80", num_warps=1, num_stages=1)
+    """A tile of 128 by 64 floats in one warp is 256 accumulators a thread; a thread has 255 registers."""
+    case = kernel_cases.matmul(128, 64, 16, "cuda:80", num_warps=1, num_stages=1)
     outcome = compile_one(case, toolchain)
     resources = outcome.resources
     assert resources is not None
@@ -135,7 +135,7 @@ IDLE, EMULATES = "multiplies without tensor cores", "emulates tl.dot_scaled"
 UNSPLIT = "is not warp-specialized"
 SLOW = [
     (kernel_cases.dot("cuda:75"), ">=3.4", [IDLE]),
-    (kernel_cases.block_scaled("cuda:90"), ">=3.3", [EMULATES]),
+    (kernel_cases.block_scaled("cuda:90", size=64), ">=3.3", [EMULATES]),
     (kernel_cases.specialized("cuda:80", 16, 32), ">=3.4", [UNSPLIT]),
 ]
 """Legal, and slow, with the releases that compile it so."""
@@ -173,7 +173,7 @@ def test_a_target_compiles(compile_one: One, toolchain: Toolchain, target: str) 
 @pytest.mark.parametrize("version", ["3.2.0", "newest"])
 def test_blackwell_has_tensor_cores_of_its_own(compile_one: One, toolchain: Toolchain) -> None:
     """Up to 3.2 the compiler does not know the target, and says so in an assertion."""
-    outcome = compile_one(kernel_cases.matmul(128, 64, 32, "cuda:100"), toolchain)
+    outcome = compile_one(kernel_cases.matmul(128, 32, 16, "cuda:100"), toolchain)
     if numbers(toolchain) < (3, 3):
         assert (outcome.status, outcome.signal, outcome.stage) == (Status.CRASH, "SIGABRT", Stage.TTGIR)
         return
@@ -302,7 +302,7 @@ def test_a_binary_beyond_its_shared_memory_is_suspect(
     """ptxas reuses a register that still holds a part of the address; with more warps it needs none."""
     case = documents.load(kernel_cases.REPRODUCERS / "ptxas-shared-address")
     case = replace(case, target=Target.parse(target))
-    wrong, right = compile_all([case, replace(case, options={"num_warps": 4})], release(name))
+    wrong, right = compile_all([case, replace(case, options={"num_warps": 8})], release(name))
     assert isinstance(wrong, Outcome)
     assert isinstance(right, Outcome)
     assert (wrong.status, wrong.stage, wrong.exit_code, wrong.resources) == (Status.SUSPECT, Stage.CUBIN, 0, None)
@@ -361,11 +361,14 @@ def test_amds_assembler_refuses_what_inline_assembly_said(compile_one: One, tool
 # --- G: over a limit of the hardware ------------------------------------------------------------------------------
 
 
+TOO_MANY_STAGES = kernel_cases.matmul(32, 32, 128, "cuda:80", num_stages=12)
+
+
 @releases
 @pytest.mark.parametrize(
     ("case", "resource", "limit"),
     [
-        (kernel_cases.matmul(64, 64, 64, num_stages=24), "shared memory", 232448),
+        (TOO_MANY_STAGES, "shared memory", 166912),
         (kernel_cases.matmul(64, 64, 32, num_warps=64), "threads", 1024),
     ],
     ids=["shared memory", "threads"],
@@ -390,14 +393,14 @@ def test_a_compile_goes_no_further_than_it_is_asked_to(
     shared_engine: Engine, toolchain: Toolchain, until: Stage | Milestone, done: int
 ) -> None:
     """What the metadata say of its resources is known by then; the answer is nobody else's."""
-    case = kernel_cases.matmul(64, 64, 64, num_stages=24)
+    case = TOO_MANY_STAGES
     [attempt] = shared_engine.run([Request(case, toolchain, action=PartialCompile(until))])
     outcome = attempt.result
     assert isinstance(outcome, Outcome)
     assert stages(outcome) == NVIDIA[:done]
     assert (outcome.status, outcome.stage) == (Status.ERROR, Stage.LOAD)
     assert diagnosis(outcome, case).resource == "shared memory"
-    assert outcome.over_limit == "shared memory: 393216 > 232448"
+    assert outcome.over_limit == "shared memory: 180224 > 166912"
 
 
 # --- H: no end in sight -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Compiles some kernels, of which one would strike down the process: guarded.py HOW [POOL [BLOCK…]]
+"""Compiles some kernels, of which one would strike down the process: guarded.py HOW [POOL [BLOCK…]] [+ HOW …]
 
 It says of each how it went. POOL is one of single, threads, fork and spawn; with cross instead, it says what the parent
 of a worker gets.
@@ -36,6 +36,9 @@ def cross(how, block):
 
 def main(how, pool="single", *blocks):
     blocks = [int(block) for block in blocks] or [64, 128, 256, 128]
+    if pool == "cross":
+        cross(how, *blocks)
+        return
     if pool == "single":
         done = [compile_one(how, block) for block in blocks]
     elif pool == "threads":
@@ -50,7 +53,5 @@ def main(how, pool="single", *blocks):
 
 
 if __name__ == "__main__":
-    if sys.argv[2:3] == ["cross"]:
-        cross(sys.argv[1], int(sys.argv[3]))
-    else:
-        main(*sys.argv[1:])
+    for arguments in " ".join(sys.argv[1:]).split(" + "):
+        main(*arguments.split())

@@ -9,7 +9,7 @@ import tempfile
 
 import guarded
 
-CACHE = os.environ["TRITON_CACHE_DIR"]
+CACHES = {name: os.environ[name] for name in ("TRITON_CACHE_DIR", "TRITON_TRIAGE_CACHE") if name in os.environ}
 
 
 def opened():
@@ -40,7 +40,7 @@ def main():
     shutil.rmtree(folder)
     os.umask(0o777)
     os.environ.clear()
-    os.environ["TRITON_CACHE_DIR"] = CACHE
+    os.environ.update(CACHES)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.stdout.flush()
     child = os.fork()
