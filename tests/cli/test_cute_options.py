@@ -47,8 +47,8 @@ def test_no_dsl_beside_triage(cli: Triage) -> None:
 
 def test_a_report_names_its_compiler(cute: Triage, tmp_path: Path) -> None:
     folder = tmp_path / "triage"
-    checked = cute("check", *BARRIER, "--cute", NEWEST_CUTE, "--budget", "4", "-o", folder / "check")
-    reduced = cute("minimize", *BARRIER, "--cute", NEWEST_CUTE, "--budget", "8", "-o", folder / "minimized")
+    checked = cute("check", *BARRIER, "--cute", NEWEST_CUTE, "--budget", "2", "-o", folder / "check")
+    reduced = cute("minimize", *BARRIER, "--cute", NEWEST_CUTE, "--budget", "4", "-o", folder / "minimized")
     assert (checked.code, reduced.code) == (1, 0)
     assert cute("matrix", *BARRIER, "--cute", NEWEST_CUTE, "-o", folder / "matrix").code == 1
     assert f"barrier for cuda:90, CuTe DSL {NEWEST_CUTE}: ID=99" in checked.out

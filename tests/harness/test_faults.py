@@ -124,35 +124,39 @@ class Stream:
         (result,) = [attempt.result for attempt in attempts if attempt.request.tag]
         return result, ended - began
 
-    def together(self, bodies: dict[str, str], folder: Path, limits: Limits = LIMITS) -> dict[str, Outcome | Undecided]:
-        """The results of many bad cases in one stream, by name: a good one before and after each comes out right."""
+    def together(self, cases: dict[str, Case], limits: Limits) -> dict[str, Outcome | Undecided]:
+        """The results of many bad cases in one stream, by name: good ones at both ends and among them come out
+        right."""
+        good = iter(range(len(cases)))
         requests = []
-        for number, (name, body) in enumerate(bodies.items()):
-            requests.append(Request(kernel_cases.add(block=64 << number % 4), self._toolchain, LIMITS))
-            bad = module(folder, body, f"faulty_{number}.py")
+        for number, (name, bad) in enumerate(cases.items()):
+            if number % 3 == 0:
+                requests.append(Request(kernel_cases.add(block=64 << next(good) % 4), self._toolchain, LIMITS))
             requests.append(Request(bad, self._toolchain, limits, tag=name))
-        requests.append(Request(good_cases()[0], self._toolchain, LIMITS))
-        results: dict[str, Outcome | Undecided] = {}
-        good = []
-        for attempt in self._engine.run(requests):
-            if attempt.request.tag:
-                results[attempt.request.tag] = attempt.result
-            else:
-                good.append(attempt.result)
-        assert [getattr(result, "status", result) for result in good] == [Status.OK] * (len(bodies) + 1)
+        requests.append(Request(kernel_cases.add(), self._toolchain, LIMITS))
+        attempts = list(self._engine.run(requests))
+        statuses = [getattr(attempt.result, "status", attempt.result) for attempt in attempts if not attempt.request.tag]
+        assert statuses == [Status.OK] * (len(requests) - len(cases))
         self._traces.assert_no_strays()
-        return results
+        return {attempt.request.tag: attempt.result for attempt in attempts if attempt.request.tag}
 
 
 Results = Callable[[str], "Outcome | Undecided"]
+MakeCase = Callable[[Path, str], Case]
 
 
-def together(table: dict[str, str], limits: Limits = LIMITS) -> Any:
-    """A fixture: the result of a row of the table, by its name, all of which are compiled in one stream."""
+def together(table: dict[str, str], limits: Limits = LIMITS, make: MakeCase = module) -> Any:
+    """A fixture: the result of a row of the table, by its name, all of which are compiled in one stream. ``make`` makes
+    a case of a row in a folder of its own."""
 
     @pytest.fixture(scope="module")
     def results(stream: Stream, tmp_path_factory: pytest.TempPathFactory) -> Results:
-        return stream.together(table, tmp_path_factory.mktemp("together"), limits).__getitem__
+        folder = tmp_path_factory.mktemp("together")
+        cases = {}
+        for number, (name, body) in enumerate(table.items()):
+            (folder / str(number)).mkdir()
+            cases[name] = make(folder / str(number), body)
+        return stream.together(cases, limits).__getitem__
 
     return results
 
@@ -687,16 +691,23 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), IMPORTS.values(), ids=IMPORTS)
-def test_a_module_that(stream: Stream, tmp_path: Path, text: str, expected: tuple[str, str | None, int | None]) -> None:
-    path = tmp_path / "unimportable.py"
+def unimportable(folder: Path, text: str) -> Case:
+    """A module of that text, as a case."""
+    path = folder / "unimportable.py"
     path.write_text(text)
-    limits = Limits(timeout_s=3.0 if expected[0] == "timeout" else 30, memory_bytes=1 << 29)
-    result = stream(kernel_cases.case(path, "add", {"x_ptr": "*fp32"}), limits)
+    return kernel_cases.case(path, "add", {"x_ptr": "*fp32"})
+
+
+imports = together({how: text for how, (text, _) in IMPORTS.items()}, replace(SMALL, timeout_s=3.0), unimportable)
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+def test_a_module_that(imports: Results, how: str) -> None:
+    (text, expected), result = IMPORTS[how], imports(how)
     assert told(result) == expected
     assert isinstance(result, Outcome)
     assert (result.stage, result.imported) == (Stage.SOURCE, False)
-    found = logs.diagnose_outcome(result, path)
+    found = logs.diagnose_outcome(result, Path("unimportable.py"))
     assert found is not None
     assert found.headline.startswith("Importing unimportable.py ")
     assert not found.kind.has(Trait.GAVE_UP | Trait.COMPILER_MESSAGE)
