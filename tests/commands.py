@@ -62,13 +62,14 @@ two more ways to use one warp, for twice the time."""
 MAIN_JOB = ("wgmma-tf32-mn-major", "--budget", str(MAIN_BUDGET))
 """What ``triage check`` is asked for by all tests of a whole report: what one compiled, the others remember."""
 
-_COMPUTED = {name: cache_root() / name for name in ("library-keys", "knowledge")}
+_computed: dict[str, Path] = {}
+"""Folders of a cache that all caches of a test session share, by name."""
 
 
 def new_cache(folder: Path) -> Path:
-    """A cache folder that has the user's hashes of Triton's files, and the knowledge base as it was parsed: each takes
-    a quarter of a second to compute."""
-    for name, computed in _COMPUTED.items():
+    """A cache folder that has the session's hashes of Triton's files, and the knowledge base as it was parsed: each
+    takes a quarter of a second to compute."""
+    for name, computed in _computed.items():
         link = folder / name
         if not link.exists():
             for path in (folder, computed):
@@ -168,6 +169,19 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_store(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The cache of tests that name none, one for each of xdist's workers. Of the user's it has the environments."""
+    environments = cache_root() / "toolchains"
+    environments.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _computed.update({name: shared_folder / "computed" / name for name in ("library-keys", "knowledge")})
+    store = new_cache(tmp_path_factory.getbasetemp() / "store")
+    (store / "toolchains").symlink_to(environments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_TRIAGE_CACHE", str(store))
+        yield store
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -161,7 +161,10 @@ def test_an_autotuner_passes_over_what_fails(bench_of: BenchOf, version: str) ->
     """What kills it, and what raises: without a guard an exception that is not one of its own ends the tuning. Where no
     configuration is left, the error names what compiles."""
     bench = bench_of(version)
-    assert "raised ['CompilationError'" in bench.plain("autotunes.py", "raise", TRITON_CACHE_DIR=str(bench.folder / "other")).out
+    assert (
+        "raised ['CompilationError'"
+        in bench.plain("autotunes.py", "raise", TRITON_CACHE_DIR=str(bench.folder / "other")).out
+    )
     # One of the neighbours of what the last is left with hangs.
     jobs = "abort + raise + segfault 128 256"
     done = bench.run("autotunes.py", *jobs.split(), options=("--guard", "--timeout", "5"))

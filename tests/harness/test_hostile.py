@@ -15,7 +15,7 @@ from typing import Any
 import kernel_cases
 import pytest
 from conftest import Traces
-from test_faults import LIMITS, MODULE, Stream, module, told
+from fault_streams import LIMITS, MODULE, Stream, module, told
 
 from triage.harness import run, servers
 from triage.harness.answers import Answers

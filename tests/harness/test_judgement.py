@@ -12,7 +12,7 @@ from typing import Any
 import kernel_cases
 import pytest
 from conftest import Traces
-from test_faults import LIMITS, SHORT, module
+from fault_streams import LIMITS, SHORT, module
 
 from triage.harness import judgement, observe
 from triage.harness.engine import Engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -106,7 +107,12 @@ def test_a_target_newer_than_the_table_is_a_warning(wrong: str) -> None:
 @pytest.mark.slow
 def test_releases(suite_of: SuiteOf) -> None:
     made = suite_of("matrix.py")
-    done = made.run("-k", "releases or lacks or never", RELEASES="3.1.0..3.3.1 3.6.0", TRITON_TRIAGE_CACHE="")
+    done = made.run(
+        "-k",
+        "releases or lacks or never",
+        RELEASES="3.1.0..3.3.1 3.6.0",
+        TRITON_TRIAGE_CACHE=os.environ["TRITON_TRIAGE_CACHE"],
+    )
     outcomes = {name: outcome for name, (outcome, _) in done.tests.items()}
     assert outcomes == {
         "test_releases[cuda:90-3.1.0]": "failure",

@@ -1,4 +1,4 @@
-"""Ranges and numbers of versions; their order and what a user may write are in tests/harness/test_toolchains.py."""
+"""Ranges and numbers of versions. Their order, and what a user may write: tests/harness/test_release_requests.py."""
 
 from __future__ import annotations
 
