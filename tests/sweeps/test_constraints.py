@@ -32,6 +32,7 @@ GRID = Grid(
         "dtype not in ['fp32'] and -BM < abs(BN - 64)",
         "ws",
         "1 < 2",
+        "BM * BN > {'fp16': 4096, 'fp32': 1024}[dtype]",
     ],
 )
 def test_a_constraint_is_what_python_makes_of_it(text: str) -> None:
@@ -51,6 +52,7 @@ def test_a_constraint_is_what_python_makes_of_it(text: str) -> None:
         ("dtype * 3 == 'x'", "'fp16' is not a number (dtype=fp16)"),
         ("dtype < 3", "'fp16' and 3 cannot be compared"),
         ("BM in 3", "cannot be compared"),
+        ("BM > {'fp16': 1}[dtype]", "'fp32' is not in the table"),
         ("BM % (BN - 64) == 0", "32 % 0 has no value (BM=32, BN=64)"),
         ("cdiv(BM) > 1", "cdiv takes 2 arguments, not 1"),
         ("BM > 1000", "no cell is left"),

@@ -106,6 +106,8 @@ def test_tied_names_change_together(sweep: Triage, tmp_path: Path) -> None:
 
 def test_a_document_is_read_back_as_the_same_map(swept: Run) -> None:
     assert to_json(from_json(swept.document)) == swept.document
+    (rule,) = from_json(swept.document).rules
+    assert rule.cells == 0b001100
     jsonschema.validate(swept.document, schema(SweepDocument, {}))
 
 

@@ -140,12 +140,32 @@ def _term(tree: ast.expr, numbers: Mapping[str, int]) -> _Term:
             return lambda values: every(term(values) for term in terms)
         case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
             return _comparison([_COMPARISONS[type(op)] for op in ops], [of(left), *map(of, others)])
+        case ast.Subscript(value=ast.Dict(keys=[ast.Constant(), *_] as keys, values=entries), slice=index):
+            # As rules have limits of several targets.
+            table = [(_constant(key), of(entry)) for key, entry in zip(keys, entries, strict=True)]
+            return _looked_up(dict(table), of(index))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS and arguments:
             return _call(name, [of(argument) for argument in arguments])
     raise _NotAllowed(
         f"{ast.unparse(tree)!r} is not allowed; there are axes, numbers, texts, + - * / // %, comparisons, in, and, "
         f"or, not, {', '.join(_FUNCTIONS)}"
     )
+
+
+def _constant(tree: ast.expr | None) -> Any:
+    if isinstance(tree, ast.Constant):
+        return tree.value
+    raise _NotAllowed("the keys of a table have to be numbers or texts")
+
+
+def _looked_up(table: Mapping[Any, _Term], index: _Term) -> _Term:
+    def value(values: Values) -> Any:
+        key = index(values)
+        if isinstance(key, list) or key not in table:
+            raise _NoValue(f"{key!r} is not in the table")
+        return table[key](values)
+
+    return value
 
 
 def _number(value: Any) -> int | float:

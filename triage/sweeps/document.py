@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from triage.model.case import Case
 from triage.model.document import Amount, Count, Doc, Documented, decode
+from triage.model.errors import InputError
 from triage.model.outcome import Resources
 from triage.sweeps.axes import TARGET
-from triage.sweeps.grid import Cell, Grid, SweepAxis, cells_of, set_of
+from triage.sweeps.constraints import allowed as constrained
+from triage.sweeps.grid import Cell, CellSet, Grid, SweepAxis, cells_of, set_of
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import (
     CellObservation,
@@ -154,7 +157,24 @@ def from_json(document: Any, where: str = "document") -> SweepMap:
     for first, number in whole.unknown:
         allowed |= ((1 << number) - 1) << first
     grid = Grid(axes, allowed)
-    return SweepMap(case, grid, observations, tuple(failures.values()), predicted, whole.rules, whole.interrupted)
+    rules = tuple(replace(rule, cells=_covered(rule, outline) & allowed) for rule in whole.rules)
+    return SweepMap(
+        case,
+        grid,
+        observations,
+        tuple(failures.values()),
+        predicted,
+        rules,
+        whole.interrupted,
+        whole.replacements,
+    )
+
+
+def _covered(rule: SweepRule, grid: Grid) -> CellSet:
+    """The cells that a rule's expression covers; none where it is not one that a constraint may be."""
+    with suppress(InputError):
+        return constrained([rule.python], grid)
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
