@@ -44,11 +44,11 @@ def test_a_constraint_is_what_python_makes_of_it(text: str) -> None:
     ("text", "problem"),
     [
         ("BM *", "not an expression"),
-        ("BK < 3", "BK is no axis; they are BM, dtype, BN"),
+        ("BK < 3", "BK is not an axis; they are BM, dtype, BN"),
         ("__import__('os').system('true')", "is not allowed"),
         ("BM.bit_length() > 3", "is not allowed"),
         ("BM ** BN > 3", "is not allowed"),
-        ("[x for x in (1,)]", "is no axis"),
+        ("[x for x in (1,)]", "is not an axis"),
         ("dtype * 3 == 'x'", "'fp16' is not a number (dtype=fp16)"),
         ("dtype < 3", "'fp16' and 3 cannot be compared"),
         ("BM in 3", "cannot be compared"),

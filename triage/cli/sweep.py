@@ -49,19 +49,34 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @click.argument("names", nargs=-1, metavar="CASE|FILE.py|PACKAGE|merge DIR...")
-@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE,...", help="An axis: BM=32,64,128, BK=16..128*2.")
-@click.option("--where", "wheres", multiple=True, metavar="CONDITION", help="Leave out the rest: 'BM * BN <= 16384'.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="An axis: BM=32,64 or BK=16..128*2. a,b=fp16,bf16 ties names.",
+)
+@click.option(
+    "--where", "wheres", multiple=True, metavar="CONDITION", help="Compile only these cells: 'BM * BN <= 16384'."
+)
 @kernel_options
 @click.option("--target", "targets", multiple=True, metavar="TARGET,...", help="An axis, where it is more than one.")
 @click.option("--triton", "tritons", multiple=True, metavar="RELEASES", help="The same: 3.6..3.9, installed, all.")
 @click.option("--cute", "cutes", multiple=True, metavar="RELEASES", help="The same for CuTe DSL: 4.0..4.8.")
 @click.option("--python", metavar="PATH", help="Compile with the Triton or CuTe DSL of this interpreter.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Compile at most N cells; predict the others.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compile at most N cells, with --resume in all; predict the others.",
+)
 @click.option("--exhaustive", is_flag=True, help="Compile every cell, however many. [up to 2,000 cells]")
 @click.option("--shard", metavar="I/N", help="Compile only part I of N; merge the folders afterwards.")
 @click.option("--resume", type=DIRECTORY, metavar="DIR", help="Go on with the sweep of this -o folder.")
 @click.option("--kernel", metavar="CASE", help="The kernel of a list, where its files do not name one.")
-@click.option("--write-fixed", type=DIRECTORY, metavar="DIR", help="Write a list again, with replacements.")
+@click.option(
+    "--write-fixed", type=DIRECTORY, metavar="DIR", help="Write the JSON files of a list again, with replacements."
+)
 @limit_options
 @click.option("--dask", metavar="CLUSTER", help="Compile on tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N, pbs:N, …")
 @kb_option
@@ -88,9 +103,9 @@ def command(
 ) -> int:
     """Compile CASE with every combination of values, targets and releases, and tell which are legal, and why not.
 
-    CASE is as in triage check; a kernel.py::function with --set is drafted where it is not given. A Python file, a
+    CASE is as in triage check; of a kernel.py::function with --set, what is not stated is drafted. A Python file, a
     folder, a package, or a kernel.py::function without --set, is the list of its autotuners' configurations; a folder
-    of JSON files, as vLLM and SGLang have them, a list of tuned ones.
+    of JSON files, as vLLM and SGLang have them, a list of tuned configurations.
     `triage sweep merge DIR... -o DIR` makes one map of the folders of parts (--shard).
 
     Exit codes: 0 for a map, whatever it shows, or 1 with --fail-on any if a cell fails; 1 if a configuration of a list
@@ -182,7 +197,7 @@ def _finished(
     end: _SweepEnd,
 ) -> int:
     """The exit code of a map; of a list, its replacements are printed and written."""
-    code = end.reached(sweep, space, commands)
+    code = end.finish(sweep, space, commands)
     if listed is not None and end.is_for_people:
         render_replacements.show(console.output(), listed.unused, sweep.replacements)
     if listed is not None and write_fixed is not None and not sweep.interrupted:
@@ -195,7 +210,7 @@ _FORMS = ("as_json", "as_csv", "as_markdown", "parquet")
 
 @dataclass(frozen=True, slots=True)
 class _SweepEnd:
-    """What becomes of a map: kept, printed in one form, recorded for continuous integration, and an exit code."""
+    """Output of a map: its folder, one printed form, the record for continuous integration, the exit code."""
 
     folder: Path | None
     fail_on: str | None
@@ -207,19 +222,19 @@ class _SweepEnd:
 
     @property
     def is_for_people(self) -> bool:
-        """Whether the map is printed as such."""
+        """Whether the map is printed as text for a terminal."""
         return not (self.as_json or self.as_csv or self.as_markdown)
 
     def check(self) -> None:
-        """Raises InputError for what cannot be done in the end."""
+        """Raises InputError for output that cannot be written."""
         if self.as_json + self.as_csv + self.as_markdown > 1:
             raise InputError("--json, --csv and --markdown exclude each other; -o DIR keeps what they print")
         if self.parquet is not None:
             tables.check_parquet()
             usable_file("--parquet", self.parquet)
 
-    def reached(self, sweep: SweepMap, space: Space, commands: SweepCommands) -> int:
-        """The exit code."""
+    def finish(self, sweep: SweepMap, space: Space, commands: SweepCommands) -> int:
+        """Write and print the map; the exit code."""
         if self.folder is not None:
             keep_sweep(self.folder, sweep, commands)
         if self.parquet is not None:

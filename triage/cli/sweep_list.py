@@ -27,7 +27,7 @@ _MOST_READ = 1 << 20
 
 
 def is_list(text: str) -> bool:
-    """Whether a word of the command line is a folder with JSON files and no Python, or a JSON file that is no case."""
+    """Whether ``text`` names a folder with JSON files and no Python, or a JSON file that is not a case."""
     path = Path(text)
     if path.is_dir():
         return not (path / "case.json").exists() and not any(path.rglob("*.py")) and any(path.rglob("*.json"))
@@ -61,8 +61,8 @@ def replace_failing(
 
 
 def check_writable(listed: TunedList | None, folder: Path) -> None:
-    """Make the folder of ``--write-fixed``. Raises InputError where that cannot be, or is the list itself, and where
-    there is no list."""
+    """Make the folder of ``--write-fixed``. Raises InputError where that fails or is the list itself, and where
+    ``listed`` is None."""
     if listed is None:
         raise InputError("--write-fixed is for a list: a folder of JSON files, or one of them")
     if folder.resolve() == (listed.path if listed.path.is_dir() else listed.path.parent).resolve():
@@ -71,7 +71,7 @@ def check_writable(listed: TunedList | None, folder: Path) -> None:
 
 
 def write(listed: TunedList, replacements: Sequence[Replacement], folder: Path) -> None:
-    """Write the list again, and say so."""
+    """Write the list again, and print how many files changed."""
     targets = sorted({target for entry in listed.entries for target in entry.cases})
     changed = write_fixed(listed, replacements, folder, targets)
     files = count(len(listed.files) * len(targets), "file")

@@ -53,7 +53,7 @@ class DescribedSweep:
 
 
 def described(text: str, values: dict[str, Any], progress: Progress) -> DescribedSweep:
-    """What a CASE and the options describe; what is not given of a kernel is drafted. Raises InputError and
+    """What a CASE and the options describe; what is not stated of a kernel is drafted. Raises InputError and
     EnvironmentFault."""
     if (path := named_sources(text, values)) is not None:
         project = plans.read(path, text)
@@ -82,7 +82,7 @@ def case_of(text: str, values: dict[str, Any], progress: Progress) -> Case:
 
 
 def _note_drafted(text: str, case: Case, values: dict[str, Any], types_only: bool = False) -> None:
-    """Say what was drafted of a case and is no axis. ``types_only``: configurations set the rest."""
+    """Print what was drafted of a case and is not an axis. ``types_only``: configurations set the rest."""
     axes = {name.strip() for each in values["sets"] for name in each.partition("=")[0].split(",")}
     known = {**case.signature, **({} if types_only else {**case.construct, **case.constexprs})}
     drafted = [f"{name}={known[name]}" for name in case.origin.get("drafted", {}) if name in known.keys() - axes]
@@ -103,7 +103,7 @@ def _grid(text: str, case: Case, values: dict[str, Any]) -> DescribedSweep:
         axes.append(SweepAxis(TARGET, targets))
     own = set_axes(values["sets"], case)
     if twice := {name for axis in own for name in (axis.name, *axis.tied)} & {axis.name for axis in axes}:
-        raise InputError(f"--set {min(twice)}: also given as --{min(twice)}")
+        raise InputError(f"--set {min(twice)}: also set by --{min(twice)}")
     space = case_space(case, [*axes, *own], values["wheres"])
     return DescribedSweep(space, _check_words(text, space, values))
 
@@ -116,8 +116,8 @@ def _list(
     progress: Progress,
 ) -> DescribedSweep:
     """The configurations of kernels. They are drafted for the first target and release."""
-    for option, given in (("--set", values["sets"]), ("--where", values["wheres"])):
-        if given:
+    for option, texts in (("--set", values["sets"]), ("--where", values["wheres"])):
+        if texts:
             fix = "add --set" if "::" in project.name else "name one of its kernels, as FILE.py::NAME"
             raise InputError(f"{option}: {project.name} is a list of configurations, all of which are compiled; {fix}")
     members = drafted(_settled(functions, stated, values, progress), project)

@@ -92,7 +92,7 @@ def _names(text: str, where: str) -> list[str]:
 def _check_distinct(names: Sequence[str], option: str = "") -> None:
     for name, times in Counter(names).items():
         if times > 1:
-            raise InputError(f"{option}{name}: given twice; write all of its values in one")
+            raise InputError(f"{option}{name}: set twice; write all of its values in one")
 
 
 def _axis(names: Sequence[str], rows: Iterable[Sequence[Any]], where: str) -> SweepAxis:

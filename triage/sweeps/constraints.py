@@ -36,8 +36,8 @@ class _NoValue(ValueError):
 
 
 def allowed(texts: Iterable[str], grid: Grid) -> CellSet:
-    """The cells of a grid that meet every constraint. Raises InputError for a text that is none, names what is no axis,
-    or has no value for some combination, and where nothing is left."""
+    """The cells of a grid that meet every constraint. Raises InputError for a text that is not a constraint,
+    names something other than an axis, or has no value for some combination, and where no cell is left."""
     cells = grid.allowed
     for text in texts:
         try:
@@ -73,7 +73,7 @@ def _cells(tree: ast.expr, text: str, grid: Grid) -> CellSet:
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {node.id: None for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
     if unknown := [name for name in names if name not in grid.positions]:
-        raise InputError(f"--where {text!r}: {unknown[0]} is no axis; they are {', '.join(grid.positions)}")
+        raise InputError(f"--where {text!r}: {unknown[0]} is not an axis; they are {', '.join(grid.positions)}")
     indices = sorted(grid.positions[name] for name in names)
     axes = [grid.axes[index] for index in indices]
     if (size := prod(len(axis.values) for axis in axes)) > _MOST_COMBINATIONS:
@@ -179,10 +179,10 @@ def _number(value: Any) -> int | float:
 
 def _arithmetic(sign: str, apply: Callable[[Any, Any], Any], left: _Term, right: _Term) -> _Term:
     def value(values: Values) -> Any:
-        one, other = _number(left(values)), _number(right(values))
-        if other == 0 and sign in ("/", "//", "%"):
-            raise _NoValue(f"{one} {sign} 0 has no value")
-        return apply(one, other)
+        first, second = _number(left(values)), _number(right(values))
+        if second == 0 and sign in ("/", "//", "%"):
+            raise _NoValue(f"{first} {sign} 0 has no value")
+        return apply(first, second)
 
     return value
 

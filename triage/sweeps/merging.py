@@ -25,9 +25,9 @@ _MOST_COPIES = 20
 
 
 def merge(folders: Sequence[Path], folder: Path, into: Path) -> tuple[SweepMap, StoredSweep]:
-    """The map of all that several folders have of one sweep, and what was swept. The ledger of ``folder`` has then all
-    of their results; the others are only read, and may be those of sweeps that run. What nobody compiled is predicted
-    from all results, where one of the sweeps was active. ``into``: a folder for copies.
+    """The map of the results in several folders of one sweep, and what was swept. All of them are in the ledger of
+    ``folder`` afterwards; the others are only read, and may be those of sweeps that run. Where one of the sweeps was
+    active, cells without a result are predicted from all results. ``into``: a folder for copies.
 
     Raises InputError where a folder has no ledger, is ``folder``, or is of another sweep."""
     for each in folders:

@@ -66,7 +66,7 @@ class SweepFailure(Documented):
 @dataclass(frozen=True, slots=True)
 class PredictedCells:
     """Cells that were not compiled and are predicted alike: to be legal, or to fail with ``signature``.
-    ``probability``: that this is right, by what agrees in the observations; a count of votes is no probability."""
+    ``probability``: that this is right, by what agrees in the observations; a count of votes is not a probability."""
 
     cells: CellSet
     legal: bool

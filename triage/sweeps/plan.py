@@ -29,7 +29,7 @@ class SweepPlan:
             raise InputError("--exhaustive compiles every cell: leave out --budget")
 
     def is_exhaustive(self, space: Space) -> bool:
-        """Whether every cell is compiled. A list always is: what is predicted helps nobody who uses a configuration."""
+        """Whether every cell is compiled. A list always is: a prediction is not enough for a configuration in use."""
         cells = len(space.grid)
         if self.budget is not None and not space.is_list:
             return cells <= self.budget

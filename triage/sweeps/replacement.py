@@ -11,8 +11,8 @@ from triage.model.report import ExpectedTime
 
 @dataclass(frozen=True, slots=True)
 class Replacement(Documented):
-    """Of an entry that fails for a target. ``changes``: numbers of the entry; None where no neighbour of it was found
-    that compiles, for all releases of the sweep, and computes the same. ``expected``: its time against the entry's."""
+    """Of an entry that fails for a target. ``changes``: numbers of the entry; None where no neighbour
+    compiles for all releases of the sweep and computes the same. ``expected``: its time against the entry's."""
 
     file: str
     entry: str

@@ -11,7 +11,7 @@ from triage.sweeps.purpose import CellPurpose
 
 
 class Strategy(Protocol):
-    """Asked for cells and told what they showed, in any order, by the runner of a sweep."""
+    """Proposes cells to the runner of a sweep, and learns what they showed, in any order."""
 
     def propose(self, count: int) -> Sequence[Cell]:
         """At most ``count`` cells to compile next, each once. None while :attr:`is_done` is false: wait for what is

@@ -49,7 +49,7 @@ class SweepOptions:
     commands: SweepCommands = field(default_factory=lambda: SweepCommands((), ()))
     """Kept with the ledger, for a later run."""
     listed: TunedList | None = None
-    """The files of a list; kept likewise."""
+    """The files of a list; kept with the ledger, too."""
 
 
 def run(space: Space, options: SweepOptions, progress: Progress | None = None) -> SweepMap:

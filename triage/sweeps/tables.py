@@ -64,7 +64,7 @@ def write_csv(sweep: SweepMap, stream: TextIO) -> None:
 
 
 def check_parquet() -> None:
-    """Raises InputError where there is no pyarrow."""
+    """Raises InputError where pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:

@@ -159,7 +159,7 @@ class SweepView:
         )
 
     def look(self, cells: CellSet) -> CellLook | None:
-        """What cells that should be alike show together; a compiled one stands for the predicted ones beside it. None
+        """What cells that should be alike show together; a compiled cell represents the predicted ones beside it. None
         where they differ, or where there is none."""
         looks = [look for look, of_look in self.looks.items() if of_look & cells]
         results = {(look.legal, look.letter) for look in looks if look.legal is not None}
@@ -196,7 +196,8 @@ class SweepView:
                 return f"{name}: {'the configuration is legal' if legal else 'no configuration'}"
             return f"{name}: {'all' if legal == cells else f'{legal:,} of'} {cells:,} configurations are legal"
         about = "about " if counts[CellState.PREDICTED_ILLEGAL] or counts[CellState.PREDICTED_LEGAL] else ""
-        return f"{name}: {about}{illegal:,} of {cells:,} configurations are illegal{self._ways}"
+        verb = "is" if illegal == 1 else "are"
+        return f"{name}: {about}{illegal:,} of {cells:,} configurations {verb} illegal{self._ways}"
 
     @property
     def _ways(self) -> str:
@@ -212,13 +213,14 @@ class SweepView:
         several = [self.axes[at].name for at, axis in enumerate(self.grid.axes) if at != position and axis.values[1:]]
         where = f" for some {' or '.join(several)}" if several else ""
         if failing:
-            return f"{len(failing):,} of {count(f'{every:,}', 'configuration')} fail{where}{self._ways}"
+            verb = "fails" if len(failing) == 1 else "fail"
+            return f"{len(failing):,} of {count(f'{every:,}', 'configuration')} {verb}{where}{self._ways}"
         if self.counts[CellState.COMPILED] == len(self.grid):
             return f"all {every:,} configurations compile" if every > 1 else "the configuration compiles"
         return f"no configuration of {every:,} is known to fail"
 
     def facts(self) -> tuple[str, ...]:
-        """Counts, error bound, inert axes, and whether the sweep reached its end: a sentence each."""
+        """Counts, error bound, inert axes, and whether the sweep ended: a sentence each."""
         counts, predicted = self.counts, self.map.predicted
         compiled = len(self.grid) - self.map.unseen.bit_count()
         untold = f", {counts[CellState.UNTOLD]:,} could not be told" if counts[CellState.UNTOLD] else ""

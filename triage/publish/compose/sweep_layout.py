@@ -77,7 +77,7 @@ def _variety(view: SweepView, cells: int, axis: int, position: int) -> tuple[int
 
 
 class SliceView:
-    """The slice of a map that is shown where nobody can choose: ``shape`` says where its axes stand, and ``fixed``
+    """The slice of a map that is shown where no other can be selected: ``shape`` says where its axes are, and ``fixed``
     which values of the others are shown."""
 
     def __init__(self, view: SweepView) -> None:
@@ -97,7 +97,7 @@ class SliceView:
         return self._words(self.fixed, " = ")
 
     def labels(self, axis: int | None) -> tuple[str, ...]:
-        """The values of the rows' or columns' axis; one without a name where there is no such axis."""
+        """The values of the rows' or columns' axis; a single one without a name where the axis is None."""
         return ("",) if axis is None else self._view.axes[axis].values
 
     def panels(self) -> Iterator[tuple[str, CellSet]]:

@@ -1,4 +1,4 @@
-"""The configurations of a list that fail, each with where: of thousands, nobody reads those that compile."""
+"""The configurations of a list that fail, each with its targets and releases; those that compile are only counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_MACHINES = 6
 
 @dataclass(frozen=True, slots=True)
 class FailingConfiguration:
-    """``sign``: the letter of its failure, or what stands for a cell that could not be told. ``where``: targets and
+    """``sign``: the letter of its failure, or the sign of a cell that could not be told. ``where``: targets and
     releases; empty where it fails so for all of them."""
 
     sign: str

@@ -24,7 +24,7 @@ class CellLook:
 
     @property
     def sign(self) -> str:
-        """What stands for it in a grid: lower case and a dot are predicted."""
+        """Its sign in a grid: lower case and a dot are predicted."""
         match self.state:
             case CellState.COMPILED:
                 return "\u2713"
@@ -157,5 +157,5 @@ def value_text(value: Any) -> str:
 
 def percent(part: float, up: bool = False) -> str:
     """A part as percent, rounded down, or ``up``: neither a bound nor a share promises more than it is."""
-    tenths = round(part * 1000, 6)  # 0.29 * 1000 is no integer
+    tenths = round(part * 1000, 6)  # 0.29 * 1000 is not an integer
     return f"{(ceil(tenths) if up else floor(tenths)) / 10:g} %"

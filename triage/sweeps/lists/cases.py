@@ -1,4 +1,4 @@
-"""The configurations of a list as cases: each distinct one once, and which entries it stands for."""
+"""The configurations of a list as cases: each distinct one once, with the entries that have it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def list_of(
             unused[file.name] = str(error)
     if not entries:
         name, problem = next(iter(unused.items()))
-        more = f" ({len(unused) - 1} more files likewise)" if len(unused) > 1 else ""
+        more = f" ({len(unused) - 1} more files have problems)" if len(unused) > 1 else ""
         raise InputError(f"{path}: no configuration can be compiled: {name}: {problem}{more}")
     return TunedList(
         path,

@@ -18,9 +18,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 
 
 class _Number(int):
-    """A whole number of a document, and its place among the numbers of the text."""
+    """A whole number of a document, and its index among the numbers of the text."""
 
-    place: int
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TunedEntry:
 
 @dataclass(frozen=True, slots=True)
 class TunedFile:
-    """A file of configurations. ``name``: its path below the folder that was given."""
+    """A file of configurations. ``name``: its path below the folder of the list."""
 
     name: str
     text: str
@@ -58,7 +58,7 @@ class TunedFile:
             for name, value in changes.get(entry.path, {}).items():
                 if not isinstance(entry.values.get(name), _Number):
                     raise KeyError(name)
-                numbers[entry.values[name].place] = value
+                numbers[entry.values[name].index] = value
         return _replaced(self.text, numbers)
 
 
@@ -86,15 +86,15 @@ def _read(path: Path, folder: Path) -> TunedFile:
 
 def parsed(name: str, text: str, path: Path) -> TunedFile:
     """The file of this name and text; errors name ``path``. Raises InputError for what is not JSON."""
-    places = itertools.count()
+    indices = itertools.count()
 
     def whole(digits: str) -> _Number:
         number = _Number(digits)
-        number.place = next(places)
+        number.index = next(indices)
         return number
 
     def other(digits: str) -> float:
-        next(places)
+        next(indices)
         return float(digits)
 
     try:
@@ -119,12 +119,12 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _replaced(text: str, numbers: Mapping[int, int]) -> str:
-    places = itertools.count()
+    indices = itertools.count()
 
     def token(match: re.Match[str]) -> str:
         if match[0].startswith('"'):
             return match[0]
-        place = next(places)
-        return str(numbers[place]) if place in numbers else match[0]
+        index = next(indices)
+        return str(numbers[index]) if index in numbers else match[0]
 
     return _TOKEN.sub(token, text)

@@ -81,7 +81,7 @@ class MoeTable:
 
     @property
     def reproducer(self) -> str:
-        """What ``triage check`` is given for its kernel."""
+        """The CASE of ``triage check`` for its kernel."""
         document = _DTYPES[self.dtype].document
         return REPRODUCER if document == _DTYPES[""].document else str(_folder() / document)
 

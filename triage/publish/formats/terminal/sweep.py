@@ -73,7 +73,7 @@ def _configurations(console: Console, view: SweepView) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some columns of a small multiple: what stands above them, and the cells of each row."""
+    """Some columns of a small multiple: their title and heads, and the cells of each row."""
 
     title: str
     heads: tuple[str, ...]
@@ -111,7 +111,7 @@ def _fitting(labels: Sequence[str], width: int) -> list[str]:
 
 
 def _beside(widths: Sequence[int], room: int, repeats: int) -> int:
-    """How many pieces of these widths stand beside one another: whole groups of ``repeats`` where one fits."""
+    """How many pieces of these widths fit beside one another: whole groups of ``repeats`` where one fits."""
     fit = max(room // max(widths, default=1), 1)
     return fit - fit % repeats if fit >= repeats else fit
 
@@ -128,7 +128,7 @@ def _pieces(view: SweepView, shown: SliceView, rows: int, room: int) -> Iterator
 
 
 def _band(console: Console, band: list[_Part], left: int, shown: SliceView, labels: list[str]) -> None:
-    """Print small multiples that stand beside one another, with the names of their rows on the left."""
+    """Print small multiples beside one another, with the names of their rows on the left."""
     console.print()
     for texts, style in (([piece.title for piece in band], "bold"), ([shown.columns] * len(band), "dim")):
         if any(texts):

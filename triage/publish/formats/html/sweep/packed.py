@@ -31,7 +31,7 @@ _PROBABILITIES = (100, 20, 1)
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What compiled cells have of one thing; ``read`` answers None where one has nothing of it."""
+    """One resource of the compiled cells; ``read`` returns None for a cell without it."""
 
     name: str
     unit: str
@@ -156,7 +156,7 @@ def _columns(view: SweepView) -> Iterator[dict[str, Any]]:
         for seen in observations:
             value = column.read(seen)
             if column.name == "headline" and value == headlines.get(seen.signature or ""):
-                value = None  # It stands beside the letter.
+                value = None  # It is beside the letter.
             of_cells.append(numbers.setdefault(value, len(numbers)))
         if len(numbers) > 1:
             values = [view.line(value) if isinstance(value, str) else value for value in numbers if value is not None]
