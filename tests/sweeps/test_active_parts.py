@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
+from math import log2
+from statistics import median
 
 import pytest
 
@@ -17,7 +19,10 @@ from triage.sweeps.active.design import Design
 from triage.sweeps.active.draw import draw
 from triage.sweeps.active.formula import Library
 from triage.sweeps.active.hypotheses import Learner
+from triage.sweeps.active.interpolation import Interpolation
 from triage.sweeps.active.measures import MeasureBoxes, measures
+from triage.sweeps.active.order import Order
+from triage.sweeps.active.pieces import Sized
 from triage.sweeps.active.quantities import ResourceQuantity
 from triage.sweeps.grid import Grid, SweepAxis, cells_of, set_of
 
@@ -96,11 +101,42 @@ def test_numbers_of_few_cells_tell_which_are_over_the_limit() -> None:
         quantity.learn(cell, _shared(cell), None)
     assert quantity.refit()
     boxes = MeasureBoxes(GRID)
-    over = boxes.by_value(quantity.measures()[0]).get(True, 0)
+    over = boxes.by_value(quantity.measure(boxes))[True]
     limits = {"cuda:80": 163 * 1024, "cuda:90": 227 * 1024}
     expected = set_of(cell for cell in range(GRID.size) if _shared(cell) > limits[GRID.values(cell)["target"]])
     assert expected.bit_count() > 10
     assert (over ^ expected).bit_count() <= 2
+
+
+def _rows(cells: list[int], limit: float = 1e5) -> list[Sized]:
+    return [Sized(GRID.at(cell), float(_shared(cell)), limit) for cell in cells]
+
+
+def test_larger_tiles_use_no_less_in_parts_that_nothing_contradicts() -> None:
+    """A flag that changes the number divides the cells; targets, which do not, count as one."""
+    rows = _rows(random.Random(3).sample(range(GRID.size), 100))
+    order = Order(GRID, columns(GRID))
+    parts = order.parts(rows, 1024.0)
+    assert any(len(part.positions[6]) == 1 for part in parts)
+    assert all(len(part.positions[0]) == 2 for part in parts)
+    for part in parts:
+        for number, row in enumerate(rows):
+            if part.rows >> number & 1 and row.number > 1024:
+                larger = [_shared(cell) for cell in cells_of(order.above(part, row.at))]
+                assert sum(other >= row.number for other in larger) >= 0.95 * len(larger)
+
+
+def test_numbers_without_a_formula_are_interpolated() -> None:
+    chosen = random.Random(7).sample(range(GRID.size), 90)
+    order = Order(GRID, columns(GRID))
+    interpolation = Interpolation(GRID, columns(GRID), order.parts(_rows(chosen), 1024.0), _rows(chosen))
+    others = GRID.whole & ~set_of(chosen)
+    errors = [
+        abs(number - log2(_shared(cell))) for number, box in interpolation.numbers(others) for cell in cells_of(box)
+    ]
+    assert len(errors) == others.bit_count()
+    assert median(errors) < 0.35
+    assert interpolation.error < 1
 
 
 def test_the_shortest_rules_are_those_that_made_the_failures() -> None:

@@ -7,13 +7,14 @@ that many compiles have tried to refute.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from triage.sweeps.active.conditions import Condition
 from triage.sweeps.active.evidence import FailureEvidence
 from triage.sweeps.active.hypotheses import Clause, Learner
-from triage.sweeps.active.measures import MeasureBoxes
+from triage.sweeps.active.measures import Measure, MeasureBoxes
 from triage.sweeps.grid import CellSet, Grid
 
 MEMBERS = 9
@@ -66,19 +67,17 @@ class Committee:
             for axis in condition.measure.axes
         }
 
-    def forget(self, names: Sequence[str]) -> None:
-        """Measures of these names have changed: what rests on them is learnt anew."""
-        changed = set(names)
-        self._cells.clear()
-        for members in self._members.values():
-            for number, clauses in enumerate(members):
-                used = {condition.measure.name for clause in clauses or () for condition in clause.conditions}
-                if used & changed:
-                    members[number] = None
-
     def relearn(self, signature: str) -> None:
-        """Learn the rules of a failure anew, as there are new measures for it."""
+        """Learn the rules of a failure anew, as there is a new measure for it."""
         self._members.pop(signature, None)
+
+    def recheck(self, measure: Measure) -> None:
+        """Drop the members whose rules contradict a compiled cell now that the values of a measure have changed."""
+        self._cells.clear()
+        for signature, members in self._members.items():
+            for number, clauses in enumerate(members):
+                if clauses is not None and any(clause.uses(measure.name) for clause in clauses):
+                    members[number] = self._checked_rules(signature, clauses, range(self._checked))
 
     def opinion(self) -> Opinion:
         """What the members say of all cells."""
@@ -93,9 +92,7 @@ class Committee:
             for number, clauses in enumerate(members):
                 if clauses is None:
                     conditions = conditions or list(self._evidence.sample.conditions())
-                    learner = learner or Learner(
-                        conditions, self._evidence.failing[signature], self._evidence.against(signature)
-                    )
+                    learner = learner or self._learner(signature, conditions)
                     members[number] = learner.rules(self._rng if number else None)
                 cells = 0
                 for clause in members[number] or ():
@@ -106,6 +103,14 @@ class Committee:
             claimed[signature] = claims
         return Opinion(tuple(union), counted(union, self._grid.whole), claimed, rules)
 
+    def _learner(self, signature: str, conditions: Iterable[tuple[Condition, int]]) -> Learner:
+        resources = None, self._evidence.resources.get(signature)
+        return Learner(
+            (each for each in conditions if each[0].measure.resource in resources),
+            self._evidence.failing[signature],
+            self._evidence.against(signature),
+        )
+
     def _cells_of(self, clause: Clause) -> CellSet:
         key = tuple((condition.measure.name, condition.comparison, condition.value) for condition in clause.conditions)
         if key not in self._cells:
@@ -114,25 +119,32 @@ class Committee:
 
     def _check(self) -> None:
         """Drop the members whose rules do not say what was compiled since the last time."""
-        cells = self._evidence.sample.cells
-        for number in range(self._checked, len(cells)):
-            at, bit = self._grid.at(cells[number]), 1 << number
-            for signature, members in self._members.items():
-                fails = bool(self._evidence.failing[signature] & bit)
-                if not fails and not self._evidence.against(signature) & bit:
-                    continue
-                for index, clauses in enumerate(members):
-                    if clauses is None:
-                        continue
-                    holding = [clause.holds(at) for clause in clauses]
-                    if any(holding) != fails:
-                        members[index] = None
-                    elif fails:
-                        members[index] = tuple(
-                            replace(clause, covered=clause.covered | bit) if holds else clause
-                            for clause, holds in zip(clauses, holding, strict=True)
-                        )
-        self._checked = len(cells)
+        compiled = len(self._evidence.sample.cells)
+        for signature, members in self._members.items():
+            for index, clauses in enumerate(members):
+                if clauses is not None:
+                    members[index] = self._checked_rules(signature, clauses, range(self._checked, compiled))
+        self._checked = compiled
+
+    def _checked_rules(
+        self, signature: str, clauses: tuple[Clause, ...], numbers: Iterable[int]
+    ) -> tuple[Clause, ...] | None:
+        """Rules with what they cover of these compiled cells; None where they contradict one."""
+        failing, against = self._evidence.failing[signature], self._evidence.against(signature)
+        covered = [clause.covered for clause in clauses]
+        for number in numbers:
+            bit = 1 << number
+            if not (failing | against) & bit:
+                continue
+            at = self._grid.at(self._evidence.sample.cells[number])
+            holding = [clause.holds(at) for clause in clauses]
+            if any(holding) != bool(failing & bit):
+                return None
+            if failing & bit:
+                covered = [
+                    cells | bit if holds else cells & ~bit for cells, holds in zip(covered, holding, strict=True)
+                ]
+        return tuple(replace(clause, covered=cells) for clause, cells in zip(clauses, covered, strict=True))
 
 
 def counted(members: Sequence[CellSet], whole: CellSet) -> tuple[CellSet, ...]:

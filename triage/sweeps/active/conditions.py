@@ -74,10 +74,12 @@ class Sample:
             row.add(number, self._grid.at(cell))
         self._rows.append(row)
 
-    def drop_measures(self, names: Iterable[str]) -> None:
-        """Forget measures."""
-        dropped = set(names)
-        self._rows = [row for row in self._rows if row.measure.name not in dropped]
+    def replace_measure(self, measure: Measure) -> bool:
+        """Take a measure into account in place of the one of the same name; whether there was none."""
+        others = [row for row in self._rows if row.measure.name != measure.name]
+        is_first, self._rows = len(others) == len(self._rows), others
+        self.add_measure(measure)
+        return is_first
 
     def add(self, cell: Cell) -> None:
         """One more compiled cell."""
@@ -129,5 +131,7 @@ def _log2(count: int) -> float:
 
 
 def _values(grid: Grid, measure: Measure) -> list[Any]:
+    if measure.values is not None:
+        return list(measure.values)
     values: set[Any] = {measure.value(at) for at in positions_of(grid, measure.axes)}
     return sorted(values)

@@ -22,10 +22,12 @@ Combination = tuple[tuple[int, int], ...]
 
 
 class Design:
-    """What was seen of pairs and corners, and cells with most of what was not."""
+    """What was seen of combinations of values, and cells with most of what was not. ``corners``: of pairs, and of three
+    axes at their ends; else of all pairs, triples and quadruples, since what fails in practice has up to five factors.
+    """
 
-    def __init__(self, grid: Grid, rng: random.Random) -> None:
-        self._grid, self._rng = grid, rng
+    def __init__(self, grid: Grid, rng: random.Random, corners: bool = True) -> None:
+        self._grid, self._rng, self._corners = grid, rng, corners
         self._seen: set[Combination] = set()
         self._ends = [
             {0, len(axis.values) - 1} if axis.is_numeric else set(range(len(axis.values))) for axis in grid.axes
@@ -36,8 +38,12 @@ class Design:
         """A cell is compiled."""
         self._seen.update(self._of(cell))
 
+    def novelty(self, cell: Cell) -> int:
+        """How many combinations are new in a cell."""
+        return sum(combination not in self._seen for combination in self._of(cell))
+
     def choose(self, among: int) -> tuple[Cell, int, int] | None:
-        """A cell of a set with the pairs and the corners that are new in it; None where the set is empty."""
+        """A cell of a set with the pairs and the others that are new in it; None where the set is empty."""
         best: tuple[Cell, int, int] | None = None
         for cell in draw(among, _CANDIDATES, self._rng):
             fresh = [len(combination) for combination in self._of(cell) if combination not in self._seen]
@@ -50,4 +56,8 @@ class Design:
         at = self._grid.at(cell)
         values = [(axis, at[axis]) for axis in self._free]
         yield from combinations(values, 2)
-        yield from combinations([(axis, position) for axis, position in values if position in self._ends[axis]], 3)
+        if self._corners:
+            yield from combinations([(axis, position) for axis, position in values if position in self._ends[axis]], 3)
+        else:
+            yield from combinations(values, 3)
+            yield from combinations(values, 4)

@@ -38,6 +38,10 @@ class Clause:
         """Whether the cell at these positions is one in which it holds."""
         return all(condition.holds(at) for condition in self.conditions)
 
+    def uses(self, name: str) -> bool:
+        """Whether a condition is on the measure of this name."""
+        return any(condition.measure.name == name for condition in self.conditions)
+
     def cells(self, boxes: MeasureBoxes, whole: CellSet) -> CellSet:
         """All cells in which it holds."""
         for condition in self.conditions:

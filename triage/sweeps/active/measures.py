@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from math import log2, prod
+from typing import TypeVar
 
 from triage.sweeps.active.columns import Column, columns
 from triage.sweeps.grid import Cell, CellSet, Grid
@@ -25,6 +26,10 @@ class Measure:
     value: Callable[[tuple[int, ...]], Hashable]
     ordered: bool
     bits: float
+    values: tuple[Hashable, ...] | None = None
+    """All of its values, where they are known without asking every combination of positions."""
+    resource: str | None = None
+    """Of which it tells whether a cell is over its limit: that says nothing of other failures, which come first."""
 
     def at(self, positions: Sequence[int]) -> Hashable:
         """The value at a cell's positions."""
@@ -41,24 +46,27 @@ class MeasureBoxes:
     def by_value(self, measure: Measure) -> dict[Hashable, CellSet]:
         """Value → all cells, allowed or not, that have it."""
         if measure.name not in self._sets:
-            self._sets[measure.name] = by_value(self._grid, measure)
+            self._sets[measure.name] = by_value(self._grid, measure.axes, measure.value)
         return self._sets[measure.name]
 
-    def forget(self, measure: Measure) -> None:
-        """A measure of this name has changed."""
-        self._sets.pop(measure.name, None)
+    def put(self, measure: Measure, cells: dict[Hashable, CellSet]) -> None:
+        """The cells of a measure of this name, in place of those that it had."""
+        self._sets[measure.name] = cells
 
 
-def by_value(grid: Grid, measure: Measure) -> dict[Hashable, CellSet]:
-    """Value → all cells, allowed or not, that have it."""
-    sets: dict[Hashable, CellSet] = {}
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+def by_value(grid: Grid, axes: Sequence[int], value: Callable[[tuple[int, ...]], _Value]) -> dict[_Value, CellSet]:
+    """Value at positions on these axes → all cells, allowed or not, that have it."""
+    sets: dict[_Value, CellSet] = {}
 
     def descend(depth: int, at: tuple[int, ...], cells: CellSet) -> None:
-        if depth == len(measure.axes):
-            value = measure.value(at)
-            sets[value] = sets.get(value, 0) | cells
+        if depth == len(axes):
+            key = value(at)
+            sets[key] = sets.get(key, 0) | cells
             return
-        axis = measure.axes[depth]
+        axis = axes[depth]
         for position in range(len(grid.axes[axis].values)):
             descend(depth + 1, (*at, position), cells & grid.with_value(axis, position))
 

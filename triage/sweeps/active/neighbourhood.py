@@ -38,11 +38,21 @@ def experiments(grid: Grid, failing: Sequence[Cell], compiled: CellSet, others: 
 
 
 def unusual(grid: Grid, failing: Sequence[Cell], cells: CellSet, rng: random.Random) -> Cell | None:
-    """A cell in which a rule holds, with most pairs of values that none of the rule's failing cells has."""
-    seen = {pair for cell in failing for pair in combinations(enumerate(grid.at(cell)), 2)}
-    drawn = draw(cells, _DRAWN, rng)
-    fresh = {cell: sum(pair not in seen for pair in combinations(enumerate(grid.at(cell)), 2)) for cell in drawn}
-    return max(drawn, key=fresh.__getitem__, default=None)
+    """A cell in which a rule holds, with most pairs of values that none of the rule's failing cells has, and of equal
+    ones most triples."""
+    seen = {group for cell in failing for group in _groups(grid, cell)}
+
+    def fresh(cell: Cell) -> tuple[int, int]:
+        groups = [len(group) for group in _groups(grid, cell) if group not in seen]
+        return groups.count(2), len(groups)
+
+    return max(draw(cells, _DRAWN, rng), key=fresh, default=None)
+
+
+def _groups(grid: Grid, cell: Cell) -> Iterator[tuple[tuple[int, int], ...]]:
+    at = [(axis, position) for axis, position in enumerate(grid.at(cell)) if len(grid.axes[axis].values) > 1]
+    for size in (2, 3):
+        yield from combinations(at, size)
 
 
 def _moved(grid: Grid, cell: Cell, axis: int, position: int) -> Cell:

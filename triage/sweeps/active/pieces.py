@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import comb, prod
 
 from triage.sweeps.active.formula import EXACT, Formula, Library
 from triage.sweeps.grid import Grid
@@ -21,8 +22,8 @@ _DEPTH = 3
 """Divisions one below the other."""
 _FEW = 32
 """An axis with larger numbers is the extent of a tile, in which formulas are smooth."""
-_SURPLUS = 2
-"""Rows that differ in a formula's axes, beyond one for each weight, before it counts as exact."""
+_CHANCE = 1 / 20
+"""How many formulas would fit by chance before one that fits counts as exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +174,22 @@ class Fitter:
             # What is far below the limit must not be predicted to be over it.
             if any(row.limit and formula.at(row.at) > row.limit for row in rows if row.share < floor):
                 continue
-            distinct = len({tuple(row.at[axis] for axis in formula.axes) for row in near})
-            exact = formula.residual <= EXACT and distinct >= len(formula.terms) + _SURPLUS
+            exact = formula.residual <= EXACT and self._is_no_chance(formula, near)
             if exact or best is None or best.formula is None or formula.residual < best.formula.residual:
                 best = Piece(formula, floor, exact or (formula.residual <= EXACT and self._constant(near, formula)))
             if best.exact:
                 return best
         return best
 
+    def _is_no_chance(self, formula: Formula, rows: Sequence[Sized]) -> bool:
+        """Of all formulas of as many terms, hardly any would fit these rows by chance: beyond one row for each weight,
+        each that differs in the formula's axes has to lie within the tolerance."""
+        terms = len(formula.terms)
+        surplus = len({tuple(row.at[axis] for axis in formula.axes) for row in rows}) - terms
+        return comb(len(self._library.terms), terms) * (2 * EXACT) ** max(0, surplus) <= _CHANCE
+
     def _constant(self, rows: Sequence[Sized], formula: Formula) -> bool:
-        """All combinations of the formula's axes were seen, so nothing is extrapolated."""
-        count = 1
-        for axis in formula.axes:
-            count *= len(self._grid.axes[axis].values)
-        return len({tuple(row.at[axis] for axis in formula.axes) for row in rows}) == count and len(rows) >= _LEAST_ROWS
+        """All combinations of the formula's axes were seen, several times, so nothing is extrapolated."""
+        count = prod(len(self._grid.axes[axis].values) for axis in formula.axes)
+        seen = {tuple(row.at[axis] for axis in formula.axes) for row in rows}
+        return len(seen) == count and len(rows) >= 2 * count + _LEAST_ROWS

@@ -1,10 +1,12 @@
 """Active sampling: the compiles from which most is learnt, and what they say of all other cells.
 
 1. A covering design: every pair of values once, corners first (``design.py``).
-2. Rounds of eight. What compiles use of a resource becomes a formula (``quantities.py``), failures become rules, of
-   which a committee has several versions (``hypotheses.py``, ``committee.py``). A round has two random cells, which are
-   predicted before they are compiled; cells on which the committee disagrees; one-factor neighbours of failures;
-   combinations of values that no legal cell had; and, where a rule holds, those that none of its failures had.
+2. Rounds of eight. What compiles use of a resource bounds what others use (``quantities.py``), failures become rules,
+   of which a committee has several versions (``hypotheses.py``, ``committee.py``). A round has two random cells, which
+   are predicted before they are compiled. The others are cells of which nothing tells on which side of a limit they
+   are, as long as such predictions are likelier to be wrong than those of the other sources were; cells on which the
+   committee disagrees; one-factor neighbours of failures; combinations of values that no legal cell had; and, where a
+   rule holds, those that none of its failures had.
 3. The end: the budget, or several rounds without a surprise once the random cells bound the error.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
+from enum import Enum
 
 from triage.model.target import Target
 from triage.sweeps.active.calibration import Calibration
@@ -49,6 +52,17 @@ _DESIGN = 1 / 3
 """Part of the budget that the covering design may use."""
 
 
+class Source(Enum):
+    """Why a cell of a round is compiled."""
+
+    RANDOM = "random"
+    DOUBTFUL = "doubtful"
+    LIMIT = "limit"
+    NEIGHBOUR = "neighbour"
+    NOVEL = "novel"
+    UNUSUAL = "unusual"
+
+
 class ActiveStrategy:
     """Implements :class:`triage.sweeps.strategy.Strategy`. ``target``: of the case, where no axis has targets.
     ``budget``: compiles at most."""
@@ -61,13 +75,15 @@ class ActiveStrategy:
         self._committee = Committee(grid, self._evidence, self._boxes, self._rng)
         self._quantities: dict[str, ResourceQuantity] = {}
         self._opinion: Opinion | None = None
-        self._design, self._tested = Design(grid, self._rng), Design(grid, self._rng)
+        self._design, self._tested = Design(grid, self._rng), Design(grid, self._rng, corners=False)
         self._designing = True
         self._queue: deque[Cell] = deque()
         self._pending: set[Cell] = set()
         self._taken: CellSet = 0
         self._proposed = 0
-        self._expected: dict[Cell, tuple[int, bool]] = {}
+        self._expected: dict[Cell, tuple[int, Source]] = {}
+        self._rights: dict[Source, deque[bool]] = {source: deque(maxlen=ROUND) for source in Source}
+        """Whether the predictions of each source's last cells were right."""
         self._calibration = Calibration(self._committee.size)
         self._surprised, self._quiet = False, 0
 
@@ -103,8 +119,9 @@ class ActiveStrategy:
         if legal is None:
             return
         if expected is not None:
-            votes, is_random = expected
-            right = self._calibration.learn(votes, legal, is_random=is_random)
+            votes, source = expected
+            right = self._calibration.learn(votes, legal, is_random=source is Source.RANDOM)
+            self._rights[source].append(right)
             self._surprised |= not right
         self._surprised |= not legal and observation.signature not in self._evidence.failing
         if legal:
@@ -159,28 +176,46 @@ class ActiveStrategy:
     def _plan_round(self, count: int) -> None:
         opinion = self._learnt()
         for cell in draw(self._unseen, max(1, int(count * RANDOM)), self._rng):
-            self._take(cell, opinion, is_random=True)
+            self._take(cell, opinion, Source.RANDOM)
         disputed = self._disputed(opinion)
-        sources = [
-            self._doubtful(opinion),
-            self._near_limits(),
-            self._neighbours(disputed),
-            self._novel(opinion),
-            self._unusual(disputed),
-        ]
-        while sources and len(self._queue) < count:
-            source = sources.pop(0)
-            if (wanted := next(source, None)) is not None:
-                self._take(wanted, opinion)
-                sources.append(source)
+        sources = {
+            Source.DOUBTFUL: self._doubtful(opinion),
+            Source.NEIGHBOUR: self._neighbours(disputed),
+            Source.NOVEL: self._novel(opinion),
+            Source.UNUSUAL: self._unusual(disputed),
+        }
+        limits = self._near_limits(opinion)
+        near = next(limits, None)
+        turns = deque(sources)
+        while len(self._queue) < count and (turns or near is not None):
+            if near is not None and (not turns or near[1] >= self._promise(turns[0])):
+                self._take(near[0], opinion, Source.LIMIT)
+                near = next(limits, None)
+                continue
+            source = self._next_of(turns)
+            turns.remove(source)
+            if (wanted := next(sources[source], None)) is not None:
+                self._take(wanted, opinion, source)
+                turns.append(source)
 
-    def _take(self, cell: Cell, opinion: Opinion | None = None, *, is_random: bool = False) -> None:
+    def _next_of(self, turns: Sequence[Source]) -> Source:
+        """The first, but for what the committee disputes where that has shown more wrong predictions than all else."""
+        promises = {source: self._promise(source) for source in turns}
+        disputed = promises.pop(Source.DOUBTFUL, 0.0)
+        return Source.DOUBTFUL if promises and disputed > max(promises.values()) else turns[0]
+
+    def _promise(self, source: Source) -> float:
+        """How likely a source's next cell shows a wrong prediction, by its last ones (Laplace's rule)."""
+        rights = self._rights[source]
+        return (1 + rights.count(False)) / (2 + len(rights))
+
+    def _take(self, cell: Cell, opinion: Opinion | None = None, source: Source = Source.RANDOM) -> None:
         """Queue a cell, with what is expected of it."""
         if self._unseen >> cell & 1:
             self._taken |= 1 << cell
             self._queue.append(cell)
             if opinion is not None:
-                self._expected[cell] = sum(member >> cell & 1 for member in opinion.members), is_random
+                self._expected[cell] = sum(member >> cell & 1 for member in opinion.members), source
 
     def _doubtful(self, opinion: Opinion) -> Iterator[Cell]:
         """Cells on which the committee disagrees most, no two with the same votes."""
@@ -193,11 +228,15 @@ class ActiveStrategy:
                     patterns.add(pattern)
                     yield cell
 
-    def _near_limits(self) -> Iterator[Cell]:
-        """Cells of which no formula says for sure on which side of a limit they are."""
-        for quantity in self._quantities.values():
-            for cells in quantity.doubtful(self._boxes, self._unseen):
-                yield from draw(cells & self._unseen, 1, self._rng)
+    def _near_limits(self, opinion: Opinion) -> Iterator[tuple[Cell, float]]:
+        """Cells that may be on either side of a limit, but for those in which another failure would hide it."""
+        for resource, quantity in self._quantities.items():
+            others = 0
+            for signature, rules in opinion.rules.items():
+                if self._evidence.resources.get(signature) != resource:
+                    for clause in rules:
+                        others |= clause.cells(self._boxes, self._grid.allowed)
+            yield from quantity.doubtful(self._unseen & ~others, self._rng, self._tested.novelty)
 
     def _disputed(self, opinion: Opinion) -> list[tuple[list[Cell], CellSet, CellSet]]:
         """Of each rule its failing cells, all cells that it alone explains, and those that another failure's rules
@@ -253,14 +292,12 @@ class ActiveStrategy:
         return self._opinion
 
     def _replace(self, quantity: ResourceQuantity) -> None:
-        """Take the new formulas of a resource into account."""
-        self._evidence.sample.drop_measures(quantity.names)
-        for measure in quantity.measures():
-            self._boxes.forget(measure)
-            self._evidence.sample.add_measure(measure)
-        self._committee.forget(quantity.names)
+        """Take what is now known of a resource into account."""
+        measure = quantity.measure(self._boxes)
+        is_first = self._evidence.sample.replace_measure(measure)
+        self._committee.recheck(measure)
         for signature, resource in self._evidence.resources.items():
-            if resource == quantity.resource:
+            if resource == quantity.resource and is_first:
                 self._committee.relearn(signature)
 
     def _groups(self, opinion: Opinion) -> Iterator[PredictedCells]:
