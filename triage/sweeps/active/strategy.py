@@ -81,7 +81,7 @@ class ActiveStrategy:
         self._pending: set[Cell] = set()
         self._taken: CellSet = 0
         self._proposed = 0
-        self._expected: dict[Cell, tuple[int, Source]] = {}
+        self._expected: dict[Cell, tuple[int, Source | None]] = {}
         self._rights: dict[Source, deque[bool]] = {source: deque(maxlen=ROUND) for source in Source}
         """Whether the predictions of each source's last cells were right."""
         self._calibration = Calibration(self._committee.size)
@@ -106,12 +106,12 @@ class ActiveStrategy:
     def purpose(self, cell: Cell) -> CellPurpose | None:
         """See the protocol."""
         expected = self._expected.get(cell)
-        return None if expected is None else CellPurpose(*expected)
+        return None if expected is None else CellPurpose(expected[0], expected[1] is Source.RANDOM)
 
     def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
         """See the protocol."""
         if purpose is not None and purpose.votes is not None:
-            self._expected[cell] = purpose.votes, purpose.is_random
+            self._expected[cell] = purpose.votes, Source.RANDOM if purpose.is_random else None
         self._pending.discard(cell)
         self._taken |= 1 << cell
         self._design.learn(cell)
@@ -121,7 +121,8 @@ class ActiveStrategy:
         if expected is not None:
             votes, source = expected
             right = self._calibration.learn(votes, legal, is_random=source is Source.RANDOM)
-            self._rights[source].append(right)
+            if source is not None:
+                self._rights[source].append(right)
             self._surprised |= not right
         self._surprised |= not legal and observation.signature not in self._evidence.failing
         if legal:
