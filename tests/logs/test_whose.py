@@ -112,6 +112,18 @@ OTHERS = {
         "../../include/cutlass/gemm/kernel/sm90_gemm.hpp:366\nError: aborted by the kernel\n",
         "Error: aborted by the kernel",
     ),
+    "an error without a term of the compiler's": (
+        "When the docs are built:\nerror: preparing the pages was refused\n",
+        "error: preparing the pages was refused",
+    ),
+    "a target that Triton never had": (
+        "I compile it for an old card.\nptxas error   : Feature 'f16 arithmetic' requires .target sm_53 or higher\n",
+        "ptxas error : Feature 'f16 arithmetic' requires .target sm_53 or higher",
+    ),
+    "a symbol of a C file": (
+        "our module:\nld.lld: error: undefined symbol: __assert_412\n>>> referenced by drivers/net/a.c\n",
+        "ld.lld: error: undefined symbol: __assert_412",
+    ),
     "a loader": (
         "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file\n",
         "serve: error while loading shared libraries: libx.so.1: cannot open shared object file",

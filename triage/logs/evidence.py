@@ -80,6 +80,7 @@ _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
     other_programs.is_about_another_dialect,
     other_programs.is_about_cpp,
+    other_programs.is_about_an_older_gpu,
 )
 #: Lines after a failure that are near it; those before are the window's.
 _NEAR = 12
@@ -125,7 +126,7 @@ def _longest(finding: Finding) -> float:
         return 0  # any compiler's input, with no word of Triton's in the error
     if stack_trace.is_stack(finding.diagnosis) or any(rule(finding.diagnosis) for rule in _MAY_BE_OTHERS):
         return 0
-    if _OF_TORCH.search(finding.diagnosis.message):
+    if _OF_TORCH.search(finding.diagnosis.message) or other_programs.is_without_terms(finding.diagnosis):
         return 1  # asked about alone
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST
@@ -206,7 +207,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     last = max((finding.position for finding in known), default=-1)
     lines = len(whole) or math.inf
     is_open = not has_evidence and any(finding.foreign is None for finding in known)
-    others = is_open and any(names_another((line,)) or other_programs.is_named(line) for line in whole)
+    others = is_open and (names_another(whole) or other_programs.are_named(whole))
     return [
         replace(finding, foreign=True)
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last

@@ -30,6 +30,7 @@ _WORDS = regex(
     r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
+    r"|>>> referenced by \S{1,200}\.(?:c|cc|cpp|cu|hip)\b"
     # CUTLASS in C++
     r"|\bcutlass/\S{1,200}\.(?:hpp|inl)\b|\bCUTLASS C\+\+"
     # other users of MLIR
@@ -38,11 +39,18 @@ _WORDS = regex(
 )
 # Names of other languages and compilers for GPUs, of their libraries, and of programs with kernels of their own.
 _NAMES = regex(
+    # languages and their compilers
     r"\b[Mm]ojo\b|\.mojo\b|\bmodular(?:ml)?/|\b(?:jax|jaxlib|XLA|TVM|tvm|tilelang|TileLang|Halide|taichi|Taichi)\b"
     r"|\bwarp as wp\b|\bwp\.(?:kernel|launch)|\b[Nn]umba\b|@cuda\.jit\b|\bcupy\b|\bpycuda\b|\bCUDA\.jl\b|\bJulia\b"
     r"|\b[Rr]ust\b|\bnvfortran\b|\bnvc\+\+|\bnvrtc|\bNVRTC|\bSYCL\b|\bhipSYCL\b|\bAdaptiveCpp\b|\bacpp\b|\b(?:pocl|PoCL)\b"
-    r"|\bHIPRTC\b|\bVulkan\b|\bMetal\b|\bOptiX\b|\b[Oo]llama\b|\bllama[-_.]cpp|\bonnxruntime\b|\btensorflow\b|\bTensorFlow\b"
-    r"|\bTensorRT\b|\bEnzyme\b|\btinygrad\b|\bKokkos\b|\bOpenMP\b|\bOpenACC\b|\beBPF\b|\bBlender\b|\bGROMACS\b"
+    r"|\bHIPRTC\b|\bOpenMP\b|\bOpenACC\b|\bKokkos\b|\bEnzyme\b|\btinygrad\b|\bclang(?:\+\+)? (?:version )?\d{1,2}\b"
+    r"|\bllc (?:on|with|for|from)\b|\bmlir-(?:opt|translate|cpu-runner)\b|\bIn function: _Z"
+    r"|\bflang\b|\bHLSL\b|\bDXIL\b|\b[Zz]ig\b|\bGLSL\b"
+    # libraries and programs
+    r"|\bVulkan\b|\bMetal\b|\bOptiX\b|\b[Oo]llama\b|\bllama[-_.]cpp|\bonnxruntime\b|\btensorflow\b|\bTensorFlow\b"
+    r"|\bTensorRT\b|\beBPF\b|\bBlender\b|\bGROMACS\b|\bOpenCV\b|\bkernel module\b"
+    # builds, and targets that no kernel has
+    r"|CUDA_ARCH|\bCMAKE_|\b[Cc][Mm]ake\b|\bARM\b|\bRISC-?V\b"
 )
 #: What the driver calls PTX that a program gives it to assemble; Triton assembles its own in a file.
 _OF_DRIVER = "ptxas application ptx input"
@@ -71,9 +79,18 @@ def names_another(line: str) -> bool:
     return _WORDS.search(line) is not None
 
 
+# The programs whose failures are read, by their names alone.
+_OURS = regex(r"\btriton\b(?!.server)|\binductor\b|\btorch\.compile\b|\bgluon\b|\bcutlass.dsl\b", re.IGNORECASE)
+
+
 def is_named(line: str) -> bool:
     """True for a line with the name of another language, compiler or library for GPUs."""
     return _NAMES.search(line) is not None
+
+
+def are_named(whole: Sequence[str]) -> bool:
+    """True for a text that names other programs and none of those whose failures are read."""
+    return any(map(is_named, whole)) and not any(map(_OURS.search, whole))
 
 
 _CUTE_PACKAGE = regex(r"\bcutlass[-_]dsl\b|\bCu[Tt]e ?-?DSL\b", re.IGNORECASE)
@@ -104,6 +121,29 @@ _OF_A_FUNCTION = frozenset({Kind.PTXAS, Kind.ASSEMBLER, Kind.LLVM_DIAGNOSTIC})
 def is_about_cpp(diagnosis: Diagnosis) -> bool:
     """True for an error of the code generator's or an assembler's about a function of C++."""
     return diagnosis.kind in _OF_A_FUNCTION and _MANGLED.search(diagnosis.message[:1000]) is not None
+
+
+# Triton has no release for GPUs before Volta.
+_BEFORE_TRITON = regex(r"\brequires \.target sm_[2-6]\d\b")
+
+
+def is_about_an_older_gpu(diagnosis: Diagnosis) -> bool:
+    """True for an error that ptxas has for GPUs alone that Triton never supported."""
+    return diagnosis.kind is Kind.PTXAS and _BEFORE_TRITON.search(diagnosis.message) is not None
+
+
+# Terms of the compiler's, in an error that names neither file nor line.
+_TERM = regex(
+    r"'[a-z]\w{0,20}\.[a-z][\w.]{0,60}'|\b(?:MLIR|layout|encoding|MMA|mma|intrinsic|memdesc|tensor|operand|legaliz|pass"
+    r"|shared memory|warps?|descriptor|block|kernel|convert|swizzl\w*|pipelin\w*|stages?|partition\w*|allocation"
+    r"|elements)",
+)
+
+
+def is_without_terms(diagnosis: Diagnosis) -> bool:
+    """True for a line `error: …` that any program may print."""
+    bare = diagnosis.kind is Kind.MLIR_DIAGNOSTIC and diagnosis.source is None
+    return bare and _TERM.search(diagnosis.headline) is None
 
 
 def is_about_another_dialect(diagnosis: Diagnosis) -> bool:
