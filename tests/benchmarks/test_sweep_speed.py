@@ -12,6 +12,7 @@ import pytest
 from small_compiles import AXES, CELLS, Usage, bare_loop, case_in, measured
 
 import triage
+from triage import knowledge
 from triage.sweeps.dask_address import DaskAddress
 from triage.sweeps.dask_engine import dask_executor
 from triage.sweeps.map import SweepMap
@@ -21,6 +22,14 @@ from triage.sweeps.sweep import SweepOptions
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 MOST_OF_A_LOOP, MOST_OWN, MOST_OF_TWO_JOBS = 0.60, 0.02, 1.10
+
+
+@pytest.fixture(autouse=True)
+def own_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that end with their engine, and are counted: see ``warm_servers.py``."""
+    monkeypatch.setenv("TRIAGE_TEST_MARK", "benchmark")
+    # Entries are parsed once after each change of triage, and stored.
+    knowledge.load_all()
 
 
 def two_jobs(folder: Path) -> Usage:

@@ -16,7 +16,7 @@ from triage.model.errors import InputError, TriageError
 from triage.model.outcome import Undecided
 from triage.sweeps.attempts import failure, observation
 from triage.sweeps.grid import Cell
-from triage.sweeps.keys import CaseKeys, configuration, toolchain_identity
+from triage.sweeps.keys import CaseKeys, toolchain_identity
 from triage.sweeps.ledger import KnownFailure, LedgerRow
 from triage.sweeps.observation import CellObservation, CellState
 
@@ -80,14 +80,15 @@ class LocalBackend:
                     yield Request(whole, toolchain, self.limits, action, tag=cell)
                 case error:
                     untold = CellObservation(CellState.UNTOLD, reason=str(error))
-                    row = LedgerRow(self.keys.key(case), "", configuration(case), untold, self.limits)
+                    key, stated = self.keys.row_key(case)
+                    row = LedgerRow(key, "", stated, untold, self.limits)
                     missing.append(SweepResult(cell, row, input_error=isinstance(error, InputError)))
 
     def _result(self, attempt: Attempt) -> SweepResult:
         request, result = attempt.request, attempt.result
         seen = observation(attempt)
-        key = self.keys.key(request.case)
-        row = LedgerRow(key, toolchain_identity(request.toolchain), configuration(request.case), seen, request.limits)
+        key, stated = self.keys.row_key(request.case)
+        row = LedgerRow(key, toolchain_identity(request.toolchain), stated, seen, request.limits)
         known = None
         if seen.signature is not None and self.shows(seen.signature, key):
             known = KnownFailure(key, failure(attempt, seen, self.entries))

@@ -13,7 +13,7 @@ from triage.sweeps.backends import Shows, SweepResult
 from triage.sweeps.chunk_sizes import ChunkSizes
 from triage.sweeps.chunks import ChunkMaker, ChunkRefusal, refusal_of, results_of, run_chunk
 from triage.sweeps.grid import Cell
-from triage.sweeps.keys import CaseKeys, configuration
+from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import KnownFailure, LedgerRow
 from triage.sweeps.observation import CellObservation, CellState
 from triage.sweeps.space import Space
@@ -148,7 +148,8 @@ class ExecutorBackend:
 
     def _row(self, cell: Cell, toolchain: str, seen: CellObservation) -> LedgerRow:
         case = self.space.case(cell)
-        return LedgerRow(self.keys.key(case), toolchain, configuration(case), seen, self.maker.limits)
+        key, stated = self.keys.row_key(case)
+        return LedgerRow(key, toolchain, stated, seen, self.maker.limits)
 
 
 def _taken(cells: Iterator[Cell | None], most: int) -> tuple[list[Cell], bool]:

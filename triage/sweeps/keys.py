@@ -35,10 +35,15 @@ class CaseKeys:
     def key(self, case: Case) -> str:
         """Hash of source, configuration, target, release and conditions. Raises InputError where the source cannot be
         read."""
+        return self.row_key(case)[0]
+
+    def row_key(self, case: Case) -> tuple[str, dict[str, Any]]:
+        """The key, and the configuration that is in it."""
         location = (case.path, case.slice)
         if location not in self._sources:
             self._sources[location] = source_digest(case)
-        return _hash([self._under, self._sources[location], configuration(case)])
+        stated = configuration(case)
+        return _hash([self._under, self._sources[location], stated]), stated
 
 
 def configuration(case: Case) -> dict[str, Any]:
