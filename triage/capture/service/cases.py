@@ -31,9 +31,12 @@ def warm():
 
 def stable(case: Case, temporary: Path) -> tuple[Case, str]:
     """The same case, with its source in triage's cache, in a folder named by its content; where the cache cannot be
-    written, below ``temporary``, and a line that tells that. Raises OSError."""
+    written, below ``temporary``, and a line that tells that. Raises OSError.
+
+    All configurations of a kernel share the folder, and with it a server that has imported the module, and the
+    confirmation of a crash."""
     text = case.read()
-    identity = [case.identity(), case.name, case.origin.get("functions")]
+    identity = [case.file, case.name, case.origin.get("functions")]
     digest = hashlib.sha256(text + json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
     try:
         return replace(case, folder=_with_source(cache_folder("guarded") / digest, case.file, text)), ""
