@@ -93,13 +93,20 @@ def test_the_release_of_the_fix_is_made_where_only_newer_ones_were_tried(
     assert fix_to_make(own, fixed_in, attempts, {"3.9.0": GONE}) == expected
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernel's: what one search compiled, the others remember."""
+    folder = tmp_path_factory.mktemp("kernel")
+    (folder / "kernel.py").write_text(MATMUL)
+    return folder
+
+
 def check(
     monkeypatch: pytest.MonkeyPatch, folder: Path, installed: list[Toolchain], triton: str
 ) -> tuple[dict[str, bool], list[str]]:
     """Which releases were tried and whether they compiled, and those that are suggested, on a machine with a few."""
-    (folder / "kernel.py").write_text(MATMUL)
     signature = {"a_desc": "*fp32", "b_desc": "*fp32", "c_ptr": "*fp32", "N": "i32", "K": "i32"}
-    constexprs = {"BM": 128, "BN": 32, "BK": 32}
+    constexprs = {"BM": 64, "BN": 16, "BK": 32}
     case = Case(folder, "kernel.py", "matmul", signature, constexprs, target=Target.parse("cuda:90"), triton=triton)
     monkeypatch.setattr(Toolchains, "installed", lambda self, compiler=TRITON: installed)
     with Session(Options(triton=triton, budget=Budget(compiles=6))) as session:
@@ -110,16 +117,16 @@ def check(
 
 
 def test_the_release_that_has_the_fix_is_tried_where_the_newest_lacks_the_api(
-    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     """The kernel aborts 3.2.0, is fixed in 3.3.0, and uses a function that 3.4.0 removed."""
     installed = [release("3.2.0"), release("3.9.0")]
-    tried, suggested = check(monkeypatch, tmp_path, installed, "3.2.0")
+    tried, suggested = check(monkeypatch, folder, installed, "3.2.0")
     assert (tried, suggested) == ({"3.9.0": False, "3.3.0": True}, ["3.3.0"])
 
 
 def test_without_that_release_the_report_is_as_it_was(
-    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     resolve = Toolchains.managed
 
@@ -130,13 +137,13 @@ def test_without_that_release_the_report_is_as_it_was(
 
     installed = [release("3.2.0"), release("3.9.0")]
     monkeypatch.setattr(Toolchains, "managed", managed)
-    assert check(monkeypatch, tmp_path, installed, "3.2.0") == ({"3.9.0": False}, [])
+    assert check(monkeypatch, folder, installed, "3.2.0") == ({"3.9.0": False}, [])
 
 
 def test_a_release_that_lacks_the_api_is_led_back_to_the_last_one_with_it(
-    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     installed = [release(version) for version in ("3.2.0", "3.3.1", "3.6.0", "3.9.0")]
-    tried, suggested = check(monkeypatch, tmp_path, installed, "3.9.0")
+    tried, suggested = check(monkeypatch, folder, installed, "3.9.0")
     assert tried == {"3.6.0": False, "3.3.1": True, "3.2.0": False}
     assert suggested == ["3.3.1"]

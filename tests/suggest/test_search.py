@@ -37,7 +37,7 @@ def reproducer(name: str) -> Case:
 @pytest.fixture
 def packaged(tmp_path: Path) -> Case:
     """The warp-specialized matmul as a module of a package that imports from its siblings."""
-    case = reproducer("wgmma-mn-major-warp-specialized")
+    case = reproducer("wgmma-mn-major-warp-specialized").with_changes({"BLOCK_M": 64, "BLOCK_N": 32})
     inner = tmp_path / "library" / "kernels"
     inner.mkdir(parents=True)
     (tmp_path / "library/__init__.py").touch()

@@ -52,7 +52,7 @@ WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
 """.replace("tl.load(b_block, (0, 1))", "tl.load(b_block, boundary_check=(0, 1))"),
         {
             "signature": dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16") | dict.fromkeys("MNK", "i32"),
-            "constexprs": {"BM": 64, "BN": 64, "BK": 32},
+            "constexprs": {"BM": 32, "BN": 32, "BK": 16},
         },
     ),
     "products of fp64 that are summed in fp32": (
@@ -131,7 +131,7 @@ def softplus(x):  # no decorator either
     o = tl.dot(p, v * 2, o)
     tl.store(o_ptr + at, o)
 """,
-        {"signature": {"p_ptr": "*fp32", "v_ptr": "*bf16", "o_ptr": "*fp32"}, "constexprs": {"B": 64}},
+        {"signature": {"p_ptr": "*fp32", "v_ptr": "*bf16", "o_ptr": "*fp32"}, "constexprs": {"B": 32}},
     ),
     "fp8 arithmetic without a function": (
         _HEAD

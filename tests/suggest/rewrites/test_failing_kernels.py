@@ -22,12 +22,14 @@ from triage.source.module import diff
 from triage.suggest.rewrites.catalogue import CATALOGUE
 
 NAMES = tuple(REPRODUCERS.values())
+SMALLER = {"wgmma-mn-major-warp-specialized": {"BLOCK_M": 64, "BLOCK_N": 32}}
+"""Tiles that fail alike and compile in a third of the time."""
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     folder = tmp_path_factory.mktemp("kernels")
-    found = {name: reproducer(name) for name in NAMES}
+    found = {name: reproducer(name).with_changes(SMALLER.get(name, {})) for name in NAMES}
     for number, (name, (source, how)) in enumerate(WRITTEN.items()):
         found[name] = write(folder / str(number), source, **how)
     return found
