@@ -41,7 +41,7 @@ READS_ITSELF = {
     "triage.harness.store": "triage's own files",
     "triage.suggest.releases": "the package of an installed release",
     "triage.minimize.launcher": "the log that triage itself opened in its scratch folder",
-    "triage.pipeline": "artifacts in triage's own cache",
+    "triage.suggesting": "artifacts in triage's own cache",
     "triage.capture.service.cases": "triage's own cache",
     "triage.capture.service.start": "the locks beside the service's own sockets",
     "triage.harness.cleaning": "the kernel's /proc",

@@ -169,12 +169,12 @@ class Expressions:
             case ObjectValue():
                 return self.member(owner, name)
             case ClassValue():
-                found = owner.find(name)
-                if isinstance(found, FunctionValue) and found.kind == "classmethod":
-                    return BoundMethod(found, owner)
+                member = owner.find(name)
+                if isinstance(member, FunctionValue) and member.kind == "classmethod":
+                    return BoundMethod(member, owner)
                 if name == "__name__":
                     return owner.node.name
-                return UNKNOWN if found is None and name not in owner.names else found
+                return UNKNOWN if member is None and name not in owner.names else member
             case Namespace(attributes=attributes):
                 return attributes.get(name, ForeignMethod(owner, name))
             case TorchTensor():
@@ -196,14 +196,14 @@ class Expressions:
             return owner.attributes[name]
         if name == "__class__":
             return owner.cls
-        found = owner.cls.find(name)
-        if isinstance(found, FunctionValue):
-            if found.kind == "property":
-                return self.invoke(BoundMethod(found, owner), (), {})
-            if found.kind == "staticmethod":
-                return found
-            return BoundMethod(found, owner.cls if found.kind == "classmethod" else owner)
-        return UNKNOWN if found is None and name not in owner.cls.names else found
+        member = owner.cls.find(name)
+        if isinstance(member, FunctionValue):
+            if member.kind == "property":
+                return self.invoke(BoundMethod(member, owner), (), {})
+            if member.kind == "staticmethod":
+                return member
+            return BoundMethod(member, owner.cls if member.kind == "classmethod" else owner)
+        return UNKNOWN if member is None and name not in owner.cls.names else member
 
     def store(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``"""
