@@ -47,6 +47,8 @@ def test_a_host_compiler_s_command_that_was_cut_off() -> None:
     [
         "WARNING: no MSVC.\n  from C:\\T\\tmpab12cd34\\main.c:1:\n"
         "C:\\K\\corecrt.h:10:10: fatal error: vcruntime.h: No such file or directory\n" + "text\n" * 20,
+        "WSL2:\n/usr/bin/ld: cannot find -lcuda: No such file or directory\n"
+        "collect2: error: ld returned 1 exit status\n",
         "the path in cc_cmd was wrong:\nFileNotFoundError: [WinError 2] The system cannot find the file specified\n",
     ],
 )

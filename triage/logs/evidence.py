@@ -207,7 +207,9 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     last = max((finding.position for finding in known), default=-1)
     lines = len(whole) or math.inf
     is_open = not has_evidence and any(finding.foreign is None for finding in known)
-    others = is_open and (names_another(whole) or other_programs.are_named(whole))
+    # Triton's own launcher is linked as well.
+    beside = [line for line in whole if not _LINKING.search(line)] if is_open else []
+    others = names_another(beside) or other_programs.are_named(beside)
     return [
         replace(finding, foreign=True)
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last
