@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.portable import packed, unpacked
+from triage.files import usable_folder
 from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.sweeps.commands import SweepCommands
@@ -56,8 +57,10 @@ class StoredSweep:
 
     @classmethod
     def read(cls, folder: Path, into: Path) -> StoredSweep:
-        """That of a folder; its sources are written to ``into``. Raises InputError where there is none."""
+        """That of a folder that a sweep goes on in; its sources are written to ``into``. Raises InputError where there
+        is none, or the folder cannot be written to."""
         check_ledger(folder)
+        usable_folder("--resume", folder)
         with Ledger(folder / FILE) as ledger:
             return cls.of(ledger, folder, into)
 
