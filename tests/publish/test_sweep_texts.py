@@ -108,6 +108,17 @@ def test_a_list_has_its_replacements_in_every_format() -> None:
     assert "<b>" not in html.page(of)
 
 
+def test_heads_that_begin_alike_are_told_apart() -> None:
+    types = tuple(f"tensordesc<fp{bits}[64, 64]>" for bits in (16, 32))
+    grid = Grid((SweepAxis("BM", (64, 128, 256)), SweepAxis("a", types)))
+    seen = {
+        cell: CellObservation(CellState.COMPILED if cell % 5 else CellState.FAILED, SHARED if not cell % 5 else None)
+        for cell in range(grid.size)
+    }
+    text = shown(view(replace(matmul(), grid=grid, observations=seen, rules=(), predicted=Predicted())))
+    assert re.search(r"BM +\S*16\[64, 64\]> +\S*32\[64, 64\]>", text), text
+
+
 def test_a_list_shows_what_fails_and_where() -> None:
     """Labels are whole, whatever the width; what compiles is counted."""
     names = tuple(

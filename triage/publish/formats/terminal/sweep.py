@@ -117,7 +117,7 @@ def _beside(widths: Sequence[int], room: int, repeats: int) -> int:
 
 
 def _pieces(view: SweepView, shown: SliceView, rows: int, room: int) -> Iterator[_Part]:
-    heads = tuple(shortened(value, _MOST_HEAD) for value in shown.labels(shown.shape.columns))
+    heads = tuple(_fitting(shown.labels(shown.shape.columns), _MOST_HEAD))
     column = max(*map(len, (*heads, *view.map.letters.values())), 1) + 2
     most = max(room // column, 1)
     for title, panel in shown.panels():
