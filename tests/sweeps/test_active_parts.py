@@ -162,4 +162,15 @@ def test_probabilities_are_those_of_equal_votes() -> None:
     assert not calibration.learn(4, legal=False, is_random=False)
     assert calibration.probability(9) == (False, pytest.approx(19.5 / 20))
     assert calibration.probability(3) == (True, pytest.approx(0.25))
-    assert (calibration.probes, calibration.bound) == (19, pytest.approx(upper_bound(0, 19)))
+    assert (calibration.probes, calibration.bound) == (19, pytest.approx(upper_bound(0, 19, 1 - 0.05 / 3)))
+
+
+def test_chosen_cells_tighten_the_bound_until_one_is_predicted_wrong() -> None:
+    calibration = Calibration(9)
+    for _ in range(10):
+        calibration.learn(0, legal=True, is_random=True)
+    for _ in range(40):
+        calibration.learn(0, legal=True, is_random=False)
+    assert calibration.bound == pytest.approx(upper_bound(0, 50, 1 - 0.05 / 3))
+    calibration.learn(0, legal=False, is_random=False)
+    assert calibration.bound == pytest.approx(upper_bound(0, 10, 1 - 0.05 / 3))

@@ -1,7 +1,9 @@
 """How often predictions were right: probabilities of votes, and a bound of the error of all predicted cells. Pure.
 
 Every cell of a round is predicted before it is compiled. Random cells among them are a fair sample of all cells, and
-those on which the committee disagreed a sample of such cells, however they were chosen.
+those on which the committee disagreed a sample of such cells, however they were chosen. The others were chosen because
+their predictions may be wrong, and are wrong more often: of 29,000 predictions on 17 recorded grids 2.2 % of the random
+cells' were, 2.4 to 24 % of the others', by what they were chosen for.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from triage.sweeps.active.bound import upper_bound
+
+_CONFIDENCE = 0.95
 
 
 @dataclass
@@ -21,11 +25,14 @@ class Calibration:
     _agreed: list[int] = field(default_factory=lambda: [0, 0])
     _split: list[int] = field(default_factory=lambda: [0, 0])
     _random: list[bool] = field(default_factory=list)
+    _since: int = 0
+    """Right predictions since the last wrong one, however their cells were chosen."""
 
     def learn(self, votes: int, legal: bool, *, is_random: bool) -> bool:
         """A predicted cell was compiled; whether the prediction was right. ``votes``: members that called it
         illegal."""
         right = (2 * votes < self.members) == legal
+        self._since = self._since + 1 if right else 0
         if is_random:
             self._random.append(right)
         if 0 < votes < self.members:
@@ -50,12 +57,23 @@ class Calibration:
         """An upper bound of the part of the predicted cells that are wrong, at 95 % confidence; None without probes.
 
         Predictions become better while they are tested. The number of right ones since the last wrong one, seen from
-        the end, is as improbable for an error as that many right ones in a row. So there are two bounds, from all
-        random cells and from those since the last error; with half of the risk each, the smaller holds.
+        the end, is as improbable for an error as that many right ones in a row. So there are three bounds, with a third
+        of the risk each, of which the smallest holds: from all random cells; from those since the last wrong one; and
+        from all cells since the last wrong one. The third holds as long as the others are predicted wrong at least as
+        often as random cells. On 272 maps of recorded grids none was above it; its median was 7 % (13 % without the
+        third).
         """
         if not self._random:
             return None
+        risk = (1 - _CONFIDENCE) / 3
+        return min(*self._random_bounds(risk), upper_bound(0, self._since, 1 - risk))
+
+    @property
+    def random_bound(self) -> float | None:
+        """The bound from random cells alone."""
+        return min(self._random_bounds((1 - _CONFIDENCE) / 2)) if self._random else None
+
+    def _random_bounds(self, risk: float) -> tuple[float, float]:
         wrong = self._random.count(False)
-        since = len(self._random) if not wrong else self._random[::-1].index(False)
-        bounds = upper_bound(wrong, len(self._random), 0.975), upper_bound(0, since, 0.975)
-        return min(bounds) if wrong else upper_bound(0, since)
+        since = self._random[::-1].index(False) if wrong else len(self._random)
+        return upper_bound(wrong, len(self._random), 1 - risk), upper_bound(0, since, 1 - risk)

@@ -140,7 +140,7 @@ class ActiveStrategy:
         """See the protocol."""
         if self._proposed >= self._budget:
             return True
-        ends = self._quiet >= QUIET and (self._calibration.bound or 1.0) <= ACCEPTED
+        ends = self._quiet >= QUIET and (self._calibration.random_bound or 1.0) <= ACCEPTED
         return not self._queue and (ends or not self._unseen)
 
     def predict(self) -> Predicted:
