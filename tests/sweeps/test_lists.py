@@ -134,6 +134,7 @@ def test_tables_of_two_gpus_are_compiled_for_both(tmp_path: Path) -> None:
         (("{folder}", "--kernel", OK, "--write-fixed", "{folder}/table.json"), "a file is in its way"),
         (("shared-memory-sm86", "--set", "BLOCK_M=16,32", "--write-fixed", "x"), "are for a list"),
         (("{folder}",), "add --kernel"),
+        (("{folder}", "--kernel", "shared-memory-sm86", "--budget", "1"), "every configuration of a list is compiled"),
         (("{folder}", "--kernel", "nowhere.py::k"), "nowhere.py"),
     ],
 )

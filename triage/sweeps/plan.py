@@ -23,8 +23,10 @@ class SweepPlan:
     budget: int | None = None
     exhaustive: bool = False
 
-    def check(self) -> None:
-        """Raises InputError for a plan that contradicts itself."""
+    def check(self, space: Space | None = None) -> None:
+        """Raises InputError for a plan that contradicts itself, or is not one for ``space``."""
+        if space is not None and space.is_list and self.budget is not None:
+            raise InputError("--budget: every configuration of a list is compiled; leave it out, or use --shard")
         if self.exhaustive and self.budget is not None:
             raise InputError("--exhaustive compiles every cell: leave out --budget")
 

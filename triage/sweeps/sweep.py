@@ -57,6 +57,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
     nothing."""
     progress = progress or Progress()
     whole = space
+    options.plan.check(space)
     if options.shard is not None:
         if not options.plan.is_exhaustive(space):
             raise InputError("--shard: each part is compiled whole; add --exhaustive, or leave out --budget")
