@@ -31,6 +31,7 @@ _WORDS = regex(
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
     r"|>>> referenced by \S{1,200}\.(?:c|cc|cpp|cu|hip)\b"
+    r"|\bnvJitLinkError|NVJITLINK_ERROR|libnvidia-ptxjitcompiler|\bterminated program cc1|\btoyc-ch\d"
     # CUTLASS in C++
     r"|\bcutlass/\S{1,200}\.(?:hpp|inl)\b|\bCUTLASS C\+\+"
     # other users of MLIR
@@ -48,7 +49,7 @@ _NAMES = regex(
     r"|\bflang\b|\bHLSL\b|\bDXIL\b|\b[Zz]ig\b|\bGLSL\b"
     # libraries and programs
     r"|\bVulkan\b|\bMetal\b|\bOptiX\b|\b[Oo]llama\b|\bllama[-_.]cpp|\bonnxruntime\b|\btensorflow\b|\bTensorFlow\b"
-    r"|\bTensorRT\b|\beBPF\b|\bBlender\b|\bGROMACS\b|\bOpenCV\b|\bkernel module\b"
+    r"|\bTensorRT\b|\beBPF\b|\b[Bb]lender\b|\bllvm-project-rocm\b|\bGROMACS\b|\bOpenCV\b|\bkernel module\b"
     # builds, and targets that no kernel has
     r"|CUDA_ARCH|\bCMAKE_|\b[Cc][Mm]ake\b|\bARM\b|\bRISC-?V\b"
 )
