@@ -362,8 +362,9 @@ def test_an_assertion_while_a_module_is_deleted_follows_from_the_error() -> None
     assert diagnosis.source is not None and diagnosis.source.line == 9
 
 
-def test_a_front_end_s_report_of_which_the_kernel_was_left_out() -> None:
-    diagnosis = diagnosed('triton.compiler.errors.CompilationError: def scale(\n...\nTypeError("bad operand")\n')
+@pytest.mark.parametrize("left", [": def scale(\n...", ""])
+def test_a_front_end_s_report_of_which_the_kernel_was_left_out(left: str) -> None:
+    diagnosis = diagnosed(f'triton.compiler.errors.CompilationError{left}\nTypeError("bad operand")\n')
     assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad operand")
 
 

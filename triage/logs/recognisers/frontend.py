@@ -133,6 +133,9 @@ def _read(window: Window) -> Finding | None:
             if (last := next(causes, None)) is not None:
                 block = list(islice(window.after, last + 1))
                 reason = block[-1]
+        elif not reason and _REPR.match(following := next(iter(window.after), "").strip()):
+            # Position and kernel left out by whoever pasted it.
+            block, reason = [following], following
     reason = unrepr(reason)
     shown = reason.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
     return finding(
