@@ -12,7 +12,6 @@ import pytest
 from triage.model.target import Target
 from triage.sweeps.active.bound import upper_bound
 from triage.sweeps.active.calibration import Calibration
-from triage.sweeps.active.columns import columns
 from triage.sweeps.active.committee import counted
 from triage.sweeps.active.conditions import Sample
 from triage.sweeps.active.design import Design
@@ -24,6 +23,7 @@ from triage.sweeps.active.measures import MeasureBoxes, measures
 from triage.sweeps.active.order import Order
 from triage.sweeps.active.pieces import Sized
 from triage.sweeps.active.quantities import ResourceQuantity
+from triage.sweeps.columns import columns
 from triage.sweeps.grid import Grid, SweepAxis, cells_of, set_of
 
 GRID = Grid(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from triage.sweeps.active.measures import Measure, MeasureBoxes, positions_of
+from triage.sweeps.active.measures import Measure, MeasureBoxes
+from triage.sweeps.columns import positions_of
 from triage.sweeps.grid import Cell, CellSet, Grid
 
 

@@ -17,6 +17,11 @@ from triage.sweeps.observation import CellObservation
 _ORDER = {stage.value: number for number, stage in enumerate(Stage)}
 
 
+def stage_of(observation: CellObservation) -> int:
+    """The number of the stage at which a cell fails, in their order; the first where that is not known."""
+    return _ORDER.get(observation.stage or "", 0)
+
+
 class FailureEvidence:
     """Compiled cells with an answer, numbered as they came. What could not be told is none of it."""
 
@@ -38,7 +43,7 @@ class FailureEvidence:
             return
         signature = observation.signature or ""
         self.failing[signature] = self.failing.get(signature, 0) | bit
-        stage = _ORDER.get(observation.stage or "", 0)
+        stage = stage_of(observation)
         self._stages[signature] = min(stage, self._stages.get(signature, stage))
         if observation.resource is not None:
             self.resources[signature] = observation.resource

@@ -15,7 +15,7 @@ from itertools import combinations, repeat
 from math import prod
 from operator import mul, truediv
 
-from triage.sweeps.active.columns import Column
+from triage.sweeps.columns import Column
 
 MOST_TERMS = 4
 """Two operands, an accumulator or a scratch buffer, and a constant."""

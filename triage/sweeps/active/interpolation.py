@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import exp, log, log2
 from operator import mul
 
-from triage.sweeps.active.columns import Column
 from triage.sweeps.active.order import OrderedPart
 from triage.sweeps.active.pieces import Sized
+from triage.sweeps.columns import Column
 from triage.sweeps.grid import CellSet, Grid
 
 _SCALES = (0.025, 0.05, 0.1, 0.2, 0.4)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
-from math import log2, prod
+from itertools import combinations, permutations
+from math import log2
 from typing import TypeVar
 
-from triage.sweeps.active.columns import Column, columns
-from triage.sweeps.grid import Cell, CellSet, Grid
+from triage.sweeps.columns import Column, columns, quotient
+from triage.sweeps.grid import CellSet, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,7 @@ def _plain(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
         if len(axis.values) > 1:
             yield f"={axis.name}", (index,), lambda at: at[0], False
     for column in numeric:
-        yield column.name, (column.axis,), _lookup(column), True
-
-
-def _lookup(column: Column) -> Callable[[tuple[int, ...]], Hashable]:
-    return lambda at: column.values[at[0]]
+        yield column.name, (column.axis,), quotient([column]), True
 
 
 def _pairs(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
@@ -130,22 +126,4 @@ def _triples(numeric: Sequence[Column]) -> Iterator[_Drawn]:
 def _drawn(above: Sequence[Column], below: Sequence[Column]) -> _Drawn:
     """A product over a product."""
     name = "*".join(column.name for column in above) + "".join(f"/{column.name}" for column in below)
-    axes = tuple(column.axis for column in (*above, *below))
-    count = len(above)
-
-    def value(at: tuple[int, ...]) -> float:
-        top = prod(column.values[position] for column, position in zip(above, at[:count], strict=True))
-        bottom = prod(column.values[position] for column, position in zip(below, at[count:], strict=True))
-        return round(top / bottom, 9) if bottom else float("inf")
-
-    return name, axes, value, True
-
-
-def positions_of(grid: Grid, axes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """All combinations of positions on some axes."""
-    return product(*(range(len(grid.axes[axis].values)) for axis in axes))
-
-
-def value_at(grid: Grid, measure: Measure, cell: Cell) -> Hashable:
-    """The measure's value in a cell."""
-    return measure.at(grid.at(cell))
+    return name, tuple(column.axis for column in (*above, *below)), quotient(above, below), True

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.sweeps.active.columns import Column
 from triage.sweeps.active.pieces import Sized
+from triage.sweeps.columns import Column
 from triage.sweeps.grid import CellSet, Grid
 
 _TOLERANCE = 0.005

@@ -14,13 +14,13 @@ from math import log2
 from statistics import NormalDist
 
 from triage.model.target import Target
-from triage.sweeps.active.columns import columns, target_of
 from triage.sweeps.active.draw import draw
 from triage.sweeps.active.formula import Library
 from triage.sweeps.active.interpolation import Interpolation
 from triage.sweeps.active.measures import Measure, MeasureBoxes, by_value
 from triage.sweeps.active.order import Order, OrderedPart
 from triage.sweeps.active.pieces import Fitter, Piece, Sized
+from triage.sweeps.columns import columns, target_of
 from triage.sweeps.grid import Cell, CellSet, Grid
 from triage.sweeps.observation import CellObservation
 

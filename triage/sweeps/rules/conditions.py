@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import log2
 
-from triage.sweeps.active.columns import Column, columns
+from triage.sweeps.columns import Column, Positions, columns, positions_of
 from triage.sweeps.grid import CellSet, Grid
-from triage.sweeps.rules.features import CellFeature, FeatureKind, Positions, features_of, positions_of
+from triage.sweeps.rules.features import CellFeature, FeatureKind, features_of
 
 _MOST_MEMBERS = 6
 """Values of an axis of which every subset is a condition; of a longer one single values, their complements, and what

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import combinations, permutations, product
-from math import prod
-from typing import TypeAlias
+from itertools import combinations, permutations
 
-from triage.sweeps.active.columns import Column, columns
+from triage.sweeps.columns import Column, Positions, columns, quotient
 from triage.sweeps.grid import Grid
 
-Positions: TypeAlias = tuple[int, ...]
-"""Where a cell is on some axes."""
 _MODULI = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -51,7 +47,7 @@ def features_of(grid: Grid) -> Iterator[CellFeature]:
     # An order alone, and what a target implies, say less than the values.
     every = [column for column in columns(grid) if column.size and grid.axes[column.axis].name != "target"]
     for column in every:
-        yield CellFeature(FeatureKind.AXIS, column.name, python(grid, column), (column.axis,), _product(column))
+        yield CellFeature(FeatureKind.AXIS, column.name, python(grid, column), (column.axis,), quotient([column]))
         yield from _remainders(grid, column)
     sizes = [column for column in every if min(column.values) > 0]
     numbers = [column for column in sizes if grid.axes[column.axis].is_numeric]
@@ -84,11 +80,6 @@ def python(grid: Grid, column: Column) -> str:
     return f"{numbers!r}[{axis.name}]"
 
 
-def positions_of(grid: Grid, axes: Sequence[int]) -> Iterator[Positions]:
-    """Every combination of positions on these axes."""
-    return product(*(range(len(grid.axes[axis].values)) for axis in axes))
-
-
 def _short(number: float) -> float:
     return int(number) if number == int(number) else number
 
@@ -96,7 +87,7 @@ def _short(number: float) -> float:
 def _made(grid: Grid, kind: FeatureKind, above: Sequence[Column], below: Sequence[Column]) -> CellFeature:
     text = " / ".join([" * ".join(each.name for each in above), *(each.name for each in below)])
     expression = " / ".join([" * ".join(python(grid, each) for each in above), *(python(grid, each) for each in below)])
-    return CellFeature(kind, text, expression, tuple(each.axis for each in (*above, *below)), _quotient(above, below))
+    return CellFeature(kind, text, expression, tuple(each.axis for each in (*above, *below)), quotient(above, below))
 
 
 def _remainders(grid: Grid, column: Column) -> Iterator[CellFeature]:
@@ -113,20 +104,6 @@ def _remainders(grid: Grid, column: Column) -> Iterator[CellFeature]:
 
 def _is_whole(column: Column) -> bool:
     return all(value == int(value) for value in column.values)
-
-
-def _product(column: Column) -> Callable[[Positions], float]:
-    return lambda at: column.values[at[0]]
-
-
-def _quotient(above: Sequence[Column], below: Sequence[Column]) -> Callable[[Positions], float]:
-    count = len(above)
-
-    def value(at: Positions) -> float:
-        top = prod(column.values[position] for column, position in zip(above, at[:count], strict=True))
-        return top / prod(column.values[position] for column, position in zip(below, at[count:], strict=True))
-
-    return value
 
 
 def _remainder(left: Column, right: Column) -> Callable[[Positions], float]:

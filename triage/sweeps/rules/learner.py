@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
+from triage.sweeps.columns import positions_of
 from triage.sweeps.grid import Cell, Grid, set_of
 from triage.sweeps.rules.conditions import RuleCondition, conditions_of
-from triage.sweeps.rules.features import positions_of
 
 _MOST_CONDITIONS = 5
 """Minimal failing combinations of a real grid have four to five factors."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from triage.model.target import Target
-from triage.sweeps.active.columns import target_of
 from triage.sweeps.active.formula import EXACT, Formula, Term
 from triage.sweeps.active.quantities import ResourceQuantity, limit_of, used
+from triage.sweeps.columns import Positions, target_of
 from triage.sweeps.grid import Cell, Grid
 from triage.sweeps.observation import CellObservation
 from triage.sweeps.rules.conditions import RuleCondition
-from triage.sweeps.rules.features import Positions, python
+from triage.sweeps.rules.features import python
 
 
 def over_limits(grid: Grid, base: Target, observations: Mapping[Cell, CellObservation]) -> Iterator[RuleCondition]:

@@ -6,8 +6,9 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from triage.model.outcome import Stage
 from triage.model.target import Target
+from triage.sweeps.active.draw import draw
+from triage.sweeps.active.evidence import stage_of
 from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
 from triage.sweeps.purpose import CellPurpose
@@ -21,7 +22,6 @@ TESTS = 12
 of its cells survives 3 % of the time."""
 _MOST_ROUNDS = 8
 """Of learning anew what a test refuted."""
-_STAGES = {stage.value: number for number, stage in enumerate(Stage)}
 Explain = Callable[[str, Sequence[Cell]], str | None]
 """What explains a failure, by its signature and cells where it was seen: a knowledge entry or a legality rule."""
 
@@ -154,7 +154,7 @@ class RuleSearch:
             else:
                 signature = seen.signature or ""
                 failing.setdefault(signature, []).append(number)
-                stage = _STAGES.get(seen.stage or "", 0)
+                stage = stage_of(seen)
                 stages[signature] = min(stage, stages.get(signature, stage))
         if not failing:
             return []
@@ -192,8 +192,8 @@ class RuleSearch:
         legal = 0
         for group in self._predicted.groups:
             legal |= group.cells if group.legal else 0
-        pool = _drawn(order, inside, 20 * count)
-        doubted = _drawn(order, inside & legal, count)[: count // 3]
+        pool = draw(inside, 20 * count, order)
+        doubted = draw(inside & legal, count, order)[: count // 3]
         edge = [cell for cell in pool if any(not draft.cells >> near & 1 for near in self._grid.neighbours(cell))]
         taken: dict[Cell, None] = dict.fromkeys([*doubted, *edge[: count // 3], *pool])
         yield from list(taken)[:count]
@@ -216,9 +216,3 @@ def _merged(rules: Sequence[SweepRule]) -> list[SweepRule]:
                 explained_by=other.explained_by if other.explained_by == rule.explained_by else None,
             )
     return list(merged.values())
-
-
-def _drawn(order: random.Random, cells: CellSet, count: int) -> list[Cell]:
-    """At most ``count`` members of a set, in a random order."""
-    members = list(cells_of(cells))
-    return order.sample(members, min(count, len(members)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from math import inf, prod
+from typing import Any, TypeAlias
 
 from triage.model import gpus
 from triage.model.compilers import COMPILERS
@@ -18,6 +20,10 @@ from triage.sweeps.grid import Grid, SweepAxis
 _DTYPE = re.compile(r"(?:[bt]?float|fp|[bt]?f|u?int|[ius])(4|6|8|16|32|64)(?:e\d+\w*)?")
 
 
+Positions: TypeAlias = tuple[int, ...]
+"""Of a cell on some axes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A number for each position of an axis. ``size``: it counts something (elements, bits, warps), so that products
@@ -27,6 +33,23 @@ class Column:
     axis: int
     values: tuple[float, ...]
     size: bool
+
+
+def positions_of(grid: Grid, axes: Sequence[int]) -> Iterator[Positions]:
+    """All combinations of positions on some axes."""
+    return product(*(range(len(grid.axes[axis].values)) for axis in axes))
+
+
+def quotient(above: Sequence[Column], below: Sequence[Column] = ()) -> Callable[[Positions], float]:
+    """A product of columns over a product, of the positions on their axes; infinite over zero."""
+    count = len(above)
+
+    def value(at: Positions) -> float:
+        top = prod(column.values[position] for column, position in zip(above, at[:count], strict=True))
+        bottom = prod(column.values[position] for column, position in zip(below, at[count:], strict=True))
+        return top / bottom if bottom else inf
+
+    return value
 
 
 def columns(grid: Grid) -> tuple[Column, ...]:
