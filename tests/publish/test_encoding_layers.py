@@ -70,6 +70,11 @@ def test_a_credential_below_layers(outermost: str) -> None:
         assert_removed(form, (*inner, outermost), choose.choice(BOUNDARIES))
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS if "\n" in form])
+def test_line_ends_that_were_translated_twice(form: str) -> None:
+    assert_removed(form, ("line ends", "line ends"), "a\n{}\nb")
+
+
 _FORMS_A_STACK = 8
 """Of 265 below two or three layers, at each boundary: all of them take two hours, and this a few minutes. Each form is
 below some 570 stacks, and each stack has some 60 forms."""

@@ -41,7 +41,8 @@ _ESCAPE = re.compile(
             rf"&(?P<entity>#[0-9]{{1,6}}|#[xX][0-9a-fA-F]{{1,5}}|{_ENTITIES});",
             # Values in MLIR have numbers as well, but are words of their own.
             r"%(?:(?<=[^\s(\[{,;!]%)|(?=..[A-Za-z%]))(?P<percent>[2-7][0-9a-fA-F]|0[09aAdD]|1[bB])",
-            r"(?P<end>\r\n?|[\x0b\x0c\x85\u2028\u2029])",
+            # A text that is written as text twice on Windows ends its lines in \r\r\n.
+            r"(?P<end>\r{1,4}\n|[\r\x0b\x0c\x85\u2028\u2029])",
             # UTF-16 that was read byte by byte; other zeros are between entries.
             r"(?P<wide>\x00(?:(?=[ -~]\x00)|(?<=\x00[ -~]\x00)))",
             rf"(?P<space>[{_SPACES}\x00])",
