@@ -59,7 +59,7 @@ _CUTE_WORDS = regex(
 )
 _COMPILER_WORDS = regex(
     r"(?<!\.)\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_"
-    r"|'(?:arith|scf|cf|func|llvm|math|gpu|nvg|nvws|ub)\.\w",
+    r"|'(?:arith|scf|cf|func|llvm|math|nvg|nvws|ub)\.\w",
     re.IGNORECASE,
 )
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.

@@ -67,7 +67,7 @@ _DIALECTS = frozenset(
     (
         "tt", "ttg", "ttng", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "nvg", "nvws", "nvgpu", "nvvm",
         "rocdl", "proton", "gluon", "cute", "cute_nvgpu", "cutlass", "lir", "arith", "math", "scf", "cf", "func",
-        "llvm", "gpu", "ub", "builtin", "ttig", "triton_gen", "triton_intel_gpu", "xevm", "tle", "hivm", "hfusion",
+        "llvm", "ub", "builtin", "ttig", "triton_gen", "triton_intel_gpu", "xevm", "tle", "hivm", "hfusion",
     )
 )  # fmt: skip
 _OPERATION = regex(
