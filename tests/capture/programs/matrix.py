@@ -18,13 +18,13 @@ REPRODUCERS = Path(os.environ["WORKER"]).parents[2] / "reproducers"
 @triton.heuristics({"EVEN": lambda arguments: True})
 @triton.jit
 def matmul(a_ptr, b_ptr, c_ptr, K, EVEN: tl.constexpr, BLOCK: tl.constexpr):
-    m, n, k = tl.arange(0, BLOCK), tl.arange(0, BLOCK), tl.arange(0, 32)
-    sums = tl.zeros((BLOCK, BLOCK), tl.float32)
-    for start in range(0, K, 32):
+    m, n, k = tl.arange(0, BLOCK), tl.arange(0, 16), tl.arange(0, 16)
+    sums = tl.zeros((BLOCK, 16), tl.float32)
+    for start in range(0, K, 16):
         a = tl.load(a_ptr + m[:, None] * K + start + k[None, :])
-        b = tl.load(b_ptr + (start + k[:, None]) * BLOCK + n[None, :])
+        b = tl.load(b_ptr + (start + k[:, None]) * 16 + n[None, :])
         sums = tl.dot(a, b, sums)
-    tl.store(c_ptr + m[:, None] * BLOCK + n[None, :], scaled(sums).to(tl.float16))
+    tl.store(c_ptr + m[:, None] * 16 + n[None, :], scaled(sums).to(tl.float16))
 
 
 @triton.jit
