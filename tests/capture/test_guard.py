@@ -43,7 +43,7 @@ REST = "segfault + exit + segfault fork 64 128 256 512 + segfault spawn 64 128 2
 
 @pytest.mark.parametrize("version", STRIKING)
 @pytest.mark.parametrize(
-    ("arguments", "refused", "repeated"), [(FAST, 4, 3), pytest.param(REST, 4, 4, marks=pytest.mark.slow)]
+    ("arguments", "refused", "repeated"), [(FAST, 4, 3), pytest.param(REST, 3, 4, marks=pytest.mark.slow)]
 )
 def test_a_program_outlives_compiles_that_would_end_it(
     bench_of: BenchOf, version: str, arguments: str, refused: int, repeated: int
