@@ -81,8 +81,8 @@ class Utils:
         return {"max_shared_mem": 1 << 20}
 
     def load_binary(self, *arguments):
-        # From 3.5 on it tells the most threads as well.
-        return (1, 1, 32, 0, 1024)[: 5 if tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 5) else 4]
+        # From 3.4 on it tells the most threads as well.
+        return (1, 1, 32, 0, 1024)[: 5 if tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 4) else 4]
 
     def unload_module(self, module):
         pass
