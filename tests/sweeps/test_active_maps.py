@@ -82,8 +82,8 @@ def test_what_could_not_be_told_is_predicted_as_nothing_else() -> None:
     """Untold cells are compiled, and neither counted as legal nor as failing."""
     truth = load("softmax-targets")
     untold = {cell: CellObservation(CellState.UNTOLD, reason="killed") for cell in range(0, len(truth.cells), 9)}
-    told = replace(truth, cells={**truth.cells, **untold})
-    _, predicted = sampled(told, 1)
+    partial = replace(truth, cells={**truth.cells, **untold})
+    _, predicted = sampled(partial, 1)
     wrong = sum(
         ((group.cells & truth.illegal) if group.legal else (group.cells & ~truth.illegal)).bit_count()
         for group in predicted.groups

@@ -23,7 +23,7 @@ def stage_of(observation: CellObservation) -> int:
 
 
 class FailureEvidence:
-    """Compiled cells with an answer, numbered as they came. What could not be told is none of it."""
+    """Compiled cells with an answer, numbered as they came. A cell that could not be decided is no evidence."""
 
     def __init__(self, grid: Grid, measures: Sequence[Measure]) -> None:
         self.sample = Sample(grid, measures)

@@ -23,14 +23,14 @@ def experiments(grid: Grid, failing: Sequence[Cell], compiled: CellSet, others: 
     """
     anchors = failing[-_ANCHORS:]
     possible = grid.allowed & ~others
-    places = [grid.at(cell) for cell in failing]
+    positions = [grid.at(cell) for cell in failing]
     for index, axis in enumerate(grid.axes):
-        failed = {at[index] for at in places}
-        wanted = set(range(len(axis.values))) - failed
+        failed = {at[index] for at in positions}
+        untried = set(range(len(axis.values))) - failed
         if axis.is_numeric:
             low, high = min(failed), max(failed)
-            wanted &= {low - 1, high + 1, 0, len(axis.values) - 1}
-        for position in sorted(wanted):
+            untried &= {low - 1, high + 1, 0, len(axis.values) - 1}
+        for position in sorted(untried):
             pairs = [_moved(grid, cell, index, position) for cell in anchors]
             pairs = [cell for cell in pairs if possible >> cell & 1]
             if pairs and not any(compiled >> cell & 1 for cell in pairs):

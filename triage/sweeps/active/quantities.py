@@ -28,7 +28,7 @@ SHARED, TENSOR, THREADS = "shared memory", "tensor memory", "threads"
 _NEAR = 1 / 4
 """Part of a limit above which a resource may exceed it in other cells: two more factors may double it each."""
 _GROWTH = 1.4
-"""Where no exact formula was found, another search is worth its time when there are this many times more rows."""
+"""Without an exact formula, another search is worth its time when there are this many times more rows."""
 
 
 def used(observation: CellObservation) -> Iterator[tuple[str, int]]:

@@ -195,8 +195,8 @@ class ActiveStrategy:
                 continue
             source = self._next_of(turns)
             turns.remove(source)
-            if (wanted := next(sources[source], None)) is not None:
-                self._take(wanted, opinion, source)
+            if (chosen := next(sources[source], None)) is not None:
+                self._take(chosen, opinion, source)
                 turns.append(source)
 
     def _next_of(self, turns: Sequence[Source]) -> Source:
@@ -269,7 +269,7 @@ class ActiveStrategy:
                 yield source.pop()
 
     def _novel(self, opinion: Opinion) -> Iterator[Cell]:
-        """Combinations of values that no legal cell has had, for failures that nobody has seen."""
+        """Combinations of values that no legal cell has had, for failures not seen yet."""
         while (chosen := self._tested.choose(self._unseen & ~opinion.illegal)) is not None:
             yield chosen[0]
 

@@ -51,12 +51,12 @@ def conditions_of(grid: Grid, others: Iterable[RuleCondition] = ()) -> list[Rule
     for feature in features_of(grid):
         for condition in _comparisons(grid, feature):
             families[condition.family].append(condition)
-    # What is made of fewer axes comes first: a condition costs the bits of its place in that order, by families.
+    # Conditions on fewer axes come first: a condition costs the bits of its rank in that order, by families.
     ordered = sorted(families.values(), key=lambda each: (len(each[0].axes), len(each)))
-    measured, place = list[RuleCondition](), 0
+    measured, rank = list[RuleCondition](), 0
     for family in (*ordered[:1], list(others), *ordered[1:]):
-        place += len(family)
-        measured += [replace(condition, bits=log2(place + 1)) for condition in family]
+        rank += len(family)
+        measured += [replace(condition, bits=log2(rank + 1)) for condition in family]
     return measured
 
 
