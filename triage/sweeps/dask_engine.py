@@ -34,6 +34,11 @@ _SETTINGS = {
     "distributed.scheduler.allowed-failures": 100,
     # What a chunk lasts until the scheduler has seen one: by half a second, its default, it would move them about.
     "distributed.scheduler.unknown-task-duration": "30s",
+    # Dask samples the stacks of a worker a hundred times a second, and looks after itself fifty times: 3 % of a
+    # processor for each process, which compiles need.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
 }
 _NEEDED = {"htcondor": ("disk",)}
 """What dask-jobqueue needs for a job of a batch system beside cores and memory."""
@@ -130,7 +135,7 @@ def _cluster(distributed: Any, address: DaskAddress) -> Any:
                 threads_per_worker=1,
                 # Compiles are other processes, with limits of their own.
                 memory_limit=0,
-                dashboard_address="127.0.0.1:0",
+                dashboard_address=None,
             )
         case DaskKind.SSH:
             _module("asyncssh", "pip install asyncssh")
