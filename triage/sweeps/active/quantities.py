@@ -209,6 +209,8 @@ class ResourceQuantity:
     def _by_formula(self, formula: Piece) -> dict[tuple[bool, int] | None, CellSet]:
         """Whether cells are over their limit as exact formulas say, and how many rows confirm that; None: no formula is
         exact."""
+        if not any(leaf.exact for leaf in formula.leaves):
+            return {}
         axes = tuple(sorted({*formula.axes, *([self._target_axis] if self._target_axis is not None else [])}))
 
         def is_over(at: tuple[int, ...]) -> tuple[bool, int] | None:
