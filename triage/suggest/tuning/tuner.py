@@ -72,6 +72,9 @@ class Tuner:
     _spilled: list[tuple[float, float]] = field(default_factory=list)
     """Of those that wait for spilled registers, the predicted pressure, and how many times that it really is."""
     _is_repaired: bool = False
+    _estimated: dict[str, tuple[float | None, float]] = field(default_factory=dict)
+    """Seconds and pressure by :func:`key` of the changes, with the corrections learnt until now: a walk ranks the same
+    thousand configurations again and again."""
 
     def probes(self) -> Iterator[Request]:
         """Requests for TTIR that are worth asking for now."""
@@ -156,10 +159,14 @@ class Tuner:
                 changes = self.space.changes(tiles, options, self.asked)
                 if not changes or work is None:
                     continue
-                changed = replace(case, options={**case.options, **options})
-                seconds = self.known[key(changes)] if key(changes) in self.known else self._seconds(work, changed)
+                name = key(changes)
+                if name not in self._estimated:
+                    changed = replace(case, options={**case.options, **options})
+                    self._estimated[name] = self._seconds(work, changed), _pressure(work, changed)
+                estimated, pressure = self._estimated[name]
+                seconds = self.known.get(name, estimated)
                 if seconds is not None:
-                    candidates.append(TunedConfiguration(tiles, changes, seconds, _pressure(work, changed)))
+                    candidates.append(TunedConfiguration(tiles, changes, seconds, pressure))
         candidates.sort(key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
         return candidates if is_measured(self.asked.target) else self._nearest_of_equal(candidates)
 
@@ -196,6 +203,7 @@ class Tuner:
         """What a neighbour takes that was compiled, None where it failed. No ``changes`` are the failing case: what it
         takes is known where only the launch would fail."""
         self.known[key(changes)] = None
+        self._estimated.clear()
         work = self.expectations.work(case)
         if resources is None or work is None:
             return
