@@ -89,6 +89,14 @@ OTHERS = {
         "net.mlir:12:3: error: failed to legalize operation 'tosa.argmax' that was explicitly marked illegal\n",
         "net.mlir:12:3: error: failed to legalize operation 'tosa.argmax' that was explicitly marked illegal",
     ),
+    "an operation of another compiler's dialect, in a file of Python": (
+        "/x/net.py:12:3: error: failed to legalize operation 'torch.operator' that was explicitly marked illegal\n",
+        "net.py:12:3: error: failed to legalize operation 'torch.operator' that was explicitly marked illegal",
+    ),
+    "a program of LLVM's": (
+        "LLVM ERROR: vector width out of range\nStack dump:\n0.\tProgram arguments: /usr/bin/llvm-mca -mattr=+v\n",
+        "LLVM ERROR: vector width out of range",
+    ),
     "another compiler's program": (
         "iree-compile: /x/llvm-project/mlir/IR/Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.\n",
         "iree-compile: Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.",

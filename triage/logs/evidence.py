@@ -119,6 +119,8 @@ def _is_generic(finding: Finding) -> bool:
 
 def _longest(finding: Finding) -> float:
     """How many lines a text without any evidence may have if the failure in it is to count."""
+    if other_programs.is_about_another_dialect(finding.diagnosis):
+        return 0
     if _COMPILER_WORDS.search(finding.diagnosis.message[:1000]):
         return math.inf
     source = finding.diagnosis.source
@@ -147,7 +149,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
         case Kind.ENVIRONMENT:
             return environment.is_tritons(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
-            return True
+            return not other_programs.is_about_another_dialect(diagnosis)
     words = diagnosis.exception is not None and is_tritons(first) and not other_programs.names_another(first)
     return words or _OWN_WORDS.search(first) is not None
 

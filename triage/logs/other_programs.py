@@ -22,7 +22,8 @@ _WORDS = regex(
     r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
     r"|triton::(?:backend|core|server|API|arch|engines|ast)"
     # other users of LLVM
-    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc|(?:llvm|mlir)-\w{2,20})\b"
+    r"|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
     r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
     r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
     r"|\bld-temp\.o\b|/lld\+0x"
