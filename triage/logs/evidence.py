@@ -78,7 +78,6 @@ _WARNS = ("Error caught was", "A matching Triton is not available")
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
-    other_programs.is_about_another_dialect,
     other_programs.is_about_cpp,
     other_programs.is_about_an_older_gpu,
 )
