@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import triage
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.harness.toolchains import Toolchain
 from triage.pipeline import Options, Session
 

@@ -17,7 +17,7 @@ import triage
 from triage.cases.locate import locate
 from triage.cli.help import topics
 from triage.cli.main import cli as triage_command
-from triage.data import documentation_files
+from triage.filesystem.shipped import documentation_files
 from triage.pipeline import Options
 from triage.suggest.budget import Budget
 

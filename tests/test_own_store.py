@@ -11,7 +11,7 @@ import pytest
 from commands import new_cache
 
 import triage
-from triage.cache import FOLDERS, cache_root
+from triage.filesystem.cache import FOLDERS, cache_root
 
 
 def test_the_cache_is_the_sessions_own_here_and_in_other_processes(
@@ -19,7 +19,7 @@ def test_the_cache_is_the_sessions_own_here_and_in_other_processes(
 ) -> None:
     assert cache_root() == own_store
     assert own_store.parent == tmp_path_factory.getbasetemp()
-    code = "from triage.cache import cache_root; print(cache_root())"
+    code = "from triage.filesystem.cache import cache_root; print(cache_root())"
     environment = {**os.environ, "PYTHONPATH": str(Path(triage.__file__).parents[1])}
     assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) == f"{own_store}\n"
 

@@ -18,14 +18,15 @@ FOREIGN = ("harness/worker", "capture/program", "capture/inject")
 
 # A folder, and all that it may import of triage.
 LAYERS = {
-    "model": {"model", "files"},
+    "filesystem": {"filesystem", "model"},
+    "model": {"model", "filesystem"},
     "ir": {"ir", "model"},
-    "source": {"source", "model", "files"},
+    "source": {"source", "model", "filesystem"},
 }
 
-# Modules that read files without triage.files.open_file, and why these are nobody else's.
+# Modules that read files without triage.filesystem.files.open_file, and why these are nobody else's.
 READS_ITSELF = {
-    "triage.files": "is the check",
+    "triage.filesystem.files": "is the check",
     "triage.api": "the log that the user named, which may be a pipe",
     "triage.cli.log": "the log that the user named, which may be a pipe",
     "triage.cli.help": "triage's own files",
@@ -41,7 +42,7 @@ READS_ITSELF = {
     "triage.harness.store": "triage's own files",
     "triage.suggest.releases": "the package of an installed release",
     "triage.minimize.launcher": "the log that triage itself opened in its scratch folder",
-    "triage.suggesting": "artifacts in triage's own cache",
+    "triage.pipeline.suggester": "artifacts in triage's own cache",
     "triage.capture.service.cases": "triage's own cache",
     "triage.capture.service.start": "the locks beside the service's own sockets",
     "triage.harness.cleaning": "the kernel's /proc",
@@ -123,14 +124,14 @@ def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
 
 
 def test_files_of_others_are_read_with_the_check() -> None:
-    """A file that somebody else may have made is opened by ``triage.files`` alone (links, pipes, size)."""
+    """A file that somebody else may have made is opened by ``triage.filesystem.files`` alone (links, pipes, size)."""
     calls = defaultdict(list)
     for module, path in MODULES.items():
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Call) and (reading := _reading(node)):
                 calls[module].append(f"{path}:{node.lineno}: {reading}")
     unchecked = [call for module, lines in calls.items() if module not in READS_ITSELF for call in lines]
-    assert unchecked == [], "use triage.files, or add the module to READS_ITSELF with the reason"
+    assert unchecked == [], "use triage.filesystem.files, or add the module to READS_ITSELF with the reason"
     assert set(READS_ITSELF) <= set(calls), "modules of READS_ITSELF that read nothing any more"
 
 
@@ -163,3 +164,8 @@ def test_two_classes_have_two_names() -> None:
                 modules[statement.name].add(module)
     shared = {name: found for name, found in modules.items() if len(found) > 1}
     assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
+
+
+def test_each_module_is_in_a_folder() -> None:
+    """At the top of the package is only what Python or the API asks for there."""
+    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "__main__", "_version", "api"}

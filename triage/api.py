@@ -12,7 +12,7 @@ from triage.cases.locate import locate, no_sources, source_file, sources
 from triage.drafts import plans
 from triage.drafts.draft import Given
 from triage.drafts.drafting import ALL, Which, in_order
-from triage.files import usable_folder
+from triage.filesystem.files import usable_folder
 from triage.harness.request import PartialCompile
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case

@@ -14,9 +14,10 @@ from commands import DATA, KERNELS, Triage
 from conftest import Traces
 from golden_files import Golden
 
-from triage import knowledge, scratch
+from triage import knowledge
 from triage.cli.main import main
-from triage.files import usable_folder
+from triage.filesystem import scratch
+from triage.filesystem.files import usable_folder
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault

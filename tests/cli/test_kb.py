@@ -13,7 +13,7 @@ from golden_files import Golden
 
 from triage import knowledge
 from triage.cases.locate import locate
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.knowledge import observed
 from triage.knowledge.entry import PLACEHOLDER
 from triage.knowledge.verify import Failure, contradictions, is_recorded

@@ -15,7 +15,7 @@ import kernel_cases
 import pytest
 from commands import Run, call_triage
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.harness.limits import Limits
 from triage.harness.reads import ModuleReads
 from triage.harness.request import FullCompile, Request
@@ -101,9 +101,9 @@ def test_only_what_is_older(root: Path) -> None:
     }
 
 
-_TRIAGE_AT_WORK = "from triage.cache import cache_folder; cache_folder('cases')"
+_TRIAGE_AT_WORK = "from triage.filesystem.cache import cache_folder; cache_folder('cases')"
 _BUILDER = "import fcntl; lock = open({folder!r} + '.lock', 'w'); fcntl.flock(lock, fcntl.LOCK_EX)"
-_SCRATCH = "from triage import scratch; scratch.new('test')"
+_SCRATCH = "from triage.filesystem import scratch; scratch.new('test')"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 from rows import each_row
 
 from triage.cases import reproducers
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.frontends import documents
 from triage.knowledge import Entry, load_all, match, observed
 from triage.knowledge.load import load

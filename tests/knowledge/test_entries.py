@@ -11,7 +11,7 @@ from rows import each_row
 
 from triage import knowledge
 from triage.cases import reproducers
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.knowledge.entry import Entry
 from triage.knowledge.load import load
 from triage.model.errors import InputError

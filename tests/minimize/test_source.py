@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.files import ANYWHERE
+from triage.filesystem.files import ANYWHERE
 from triage.minimize.source import arguments, expressions, helpers, naming, statements
 from triage.minimize.source.reduce import without_dead
 from triage.minimize.source.specimen import Specimen, body_lines, tokens

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from triage import data
 from triage.cases import reproducers
+from triage.filesystem import shipped
 from triage.publish.privacy import LocalIdentity, Scrubber
 
 JANE = LocalIdentity.of(
@@ -270,8 +270,8 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
 
 
 def _all_texts() -> list[Path]:
-    found = [path for path in data.data_folder("reproducers").rglob("*") if path.suffix in (".py", ".json", ".md")]
-    return found + list(data.data_folder("knowledge_base").rglob("*.toml"))
+    found = [path for path in shipped.data_folder("reproducers").rglob("*") if path.suffix in (".py", ".json", ".md")]
+    return found + list(shipped.data_folder("knowledge_base").rglob("*.toml"))
 
 
 def test_nothing_in_reproducers_and_knowledge_is_private() -> None:

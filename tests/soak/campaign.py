@@ -29,7 +29,7 @@ from commands import new_cache, set_limits
 from conftest import Traces
 
 import triage
-from triage import scratch
+from triage.filesystem import scratch
 
 ROOT = Path(triage.__file__).parents[1]
 LINGER_S = 10.0

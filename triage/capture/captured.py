@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triage.capture.counts import total
 from triage.capture.program import labels
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
-from triage.files import open_log, read_file
+from triage.filesystem.files import open_log, read_file
 from triage.model.errors import InputError
 from triage.model.words import count
 

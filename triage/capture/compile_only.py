@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triage.capture.captured import Capture, json_object, read_text
 from triage.capture.counts import by_kernel
-from triage.files import remove_tree
+from triage.filesystem.files import remove_tree
 from triage.harness.driver import product_properties
 from triage.harness.worker.cute.settings import architecture
 from triage.model.document import Documented

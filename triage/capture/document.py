@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from triage.capture.counts import total
 from triage.capture.findings import Findings
 from triage.capture.run import ProgramRun
-from triage.files import replace_file, writing
-from triage.pipeline import keep_artifacts
+from triage.filesystem.files import replace_file, writing
+from triage.pipeline.reporting import keep_artifacts
 
 if TYPE_CHECKING:
     from triage.capture.compile_only import Reached

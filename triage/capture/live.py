@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from triage import scratch
 from triage.capture.awaited import FOLLOWED, AwaitedCompilers
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, end_services, variable
-from triage.files import remove_tree
+from triage.filesystem import scratch
+from triage.filesystem.files import remove_tree
+from triage.filesystem.scratch import Scratch
 from triage.model.errors import InputError, TriageError
 from triage.model.words import count
-from triage.scratch import Scratch
 
 _PACKAGE = "_triton_triage_capture"
 """Module name that ``triage run`` uses as well, so that a process has one guard, whoever started it."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from triage.capture.live import program
 from triage.capture.program import labels
-from triage.files import MOST_DOCUMENT, read_file
+from triage.filesystem.files import MOST_DOCUMENT, read_file
 
 _WIDTH = 100
 

@@ -16,7 +16,7 @@ from triage.cases.artifacts.resolve import Located
 from triage.cases.packages import find_package
 from triage.cases.slices import sliced
 from triage.drafts.draft import Given
-from triage.files import ANYWHERE
+from triage.filesystem.files import ANYWHERE
 from triage.frontends import documents
 from triage.frontends.constants import check_constant
 from triage.frontends.frontend import Frontend, frontend

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from triage.files import replace_file
+from triage.filesystem.files import replace_file
 from triage.frontends import documents
 from triage.model.case import Case
 from triage.model.errors import InputError, unreadable

@@ -6,7 +6,7 @@
 
 from pathlib import Path
 
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.frontends import documents
 from triage.model.case import Case
 

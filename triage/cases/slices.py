@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from triage.cache import cache_folder, cache_root
-from triage.files import remove_tree, writing
+from triage.filesystem.cache import cache_folder, cache_root
+from triage.filesystem.files import remove_tree, writing
 from triage.harness.worker.slices import FILE, SCHEMA
 from triage.model.case import Case
 from triage.source.slicing import Slice, slice_kernel

@@ -14,7 +14,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import FILE, case_options, compile_options, limits, print_json
-from triage.files import ANYWHERE, MOST_DOCUMENT, read_file, replace_file, writing
+from triage.filesystem.files import ANYWHERE, MOST_DOCUMENT, read_file, replace_file, writing
 from triage.frontends.documents import checked
 from triage.harness.engine import Engine
 from triage.harness.store import Store

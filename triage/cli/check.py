@@ -29,7 +29,7 @@ from triage.cli.options import (
     repeating,
     targets_option,
 )
-from triage.files import usable_folder
+from triage.filesystem.files import usable_folder
 from triage.model.case import Case
 from triage.model.errors import InputError, Interrupted, TriageError, fault
 from triage.model.report import Report

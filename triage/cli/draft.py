@@ -21,11 +21,12 @@ from triage.cli.options import (
 )
 from triage.drafts import plans, words
 from triage.drafts.drafting import ALL, FIRST, Settled, in_order
-from triage.files import usable_folder
+from triage.filesystem.files import usable_folder
 from triage.harness.request import PartialCompile
 from triage.model.outcome import Stage
 from triage.model.words import count
-from triage.pipeline import Session, unanswered
+from triage.pipeline import Session
+from triage.pipeline.reporting import unanswered
 from triage.publish.formats.terminal import console
 from triage.publish.keep import CaseFolders
 

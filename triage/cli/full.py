@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from triage import scratch
 from triage.cli import matrix
 from triage.cli.options import note, print_json
-from triage.files import make_folder, replace_file, writing
+from triage.filesystem import scratch
+from triage.filesystem.files import make_folder, replace_file, writing
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.store import Store

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from triage.data import documentation_files
+from triage.filesystem.shipped import documentation_files
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 

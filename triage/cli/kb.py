@@ -9,7 +9,7 @@ from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, FILE, note, print_json
-from triage.files import ANYWHERE, open_file, replace_file, usable_file, writing
+from triage.filesystem.files import ANYWHERE, open_file, replace_file, usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store

@@ -8,7 +8,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, print_json, repeating
-from triage.files import read_file, replace_file, usable_folder, writing
+from triage.filesystem.files import read_file, replace_file, usable_folder, writing
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.engine import Engine
 from triage.harness.store import Store

@@ -8,7 +8,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, case_options, compile_options, limits, print_json
-from triage.files import usable_folder
+from triage.filesystem.files import usable_folder
 from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize

@@ -16,7 +16,7 @@ from triage.cli.options import (
     pipeline_options,
     repeating,
 )
-from triage.files import replace_file, usable_file, writing
+from triage.filesystem.files import replace_file, usable_file, writing
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.publish import render

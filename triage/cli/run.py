@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triage import scratch
 from triage.capture.captured import RunFolder
 from triage.capture.counts import total
 from triage.capture.run import ProgramRun, run
@@ -24,7 +23,8 @@ from triage.cli.options import (
     pipeline_options,
     timeout_option,
 )
-from triage.files import usable_folder, writing
+from triage.filesystem import scratch
+from triage.filesystem.files import usable_folder, writing
 from triage.model.errors import InputError, fault
 
 if TYPE_CHECKING:

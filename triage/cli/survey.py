@@ -13,7 +13,7 @@ from triage.cli.drafts import given_to, which
 from triage.cli.options import note, note_error, pipeline_options, print_json
 from triage.drafts import plans
 from triage.drafts.drafting import FIRST, Settled
-from triage.files import replace_file, writing
+from triage.filesystem.files import replace_file, writing
 from triage.matrix import releases
 from triage.model.compilers import COMPILERS, CUTE, Compiler
 from triage.model.errors import TriageError, fault

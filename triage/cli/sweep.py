@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triage import scratch
 from triage.cli import sweep_list
 from triage.cli.ci import with_outputs
 from triage.cli.options import (
@@ -22,7 +21,8 @@ from triage.cli.options import (
     limits,
 )
 from triage.cli.sweep_space import described, repeated, stated_options, stated_targets, tuned
-from triage.files import usable_file, usable_folder, writing
+from triage.filesystem import scratch
+from triage.filesystem.files import usable_file, usable_folder, writing
 from triage.model.errors import InputError
 from triage.publish.compose.sweep import SweepView
 from triage.publish.formats.terminal import console

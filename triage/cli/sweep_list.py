@@ -11,7 +11,7 @@ from typing import Any
 
 from triage.cli.options import note, pipeline_options
 from triage.cli.sweep_space import case_of
-from triage.files import read_file, usable_folder
+from triage.filesystem.files import read_file, usable_folder
 from triage.model.errors import InputError
 from triage.model.progress import Progress
 from triage.model.target import Target

@@ -7,13 +7,13 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triage import scratch
 from triage.drafts import verdict
 from triage.drafts.cute import verdict as cute_verdict
 from triage.drafts.cute.verdict import lacks_part_of_gpu
 from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
+from triage.filesystem import scratch
 from triage.harness.description import KernelDescription, described
 from triage.harness.dialogues import Dialogue
 from triage.harness.limits import Limits

@@ -17,7 +17,7 @@ from triage.drafts.cute.architectures import OTHERS
 from triage.drafts.draft import Given
 from triage.drafts.drafting import Plan, Which
 from triage.drafts.model import JitFunction, Value
-from triage.files import ANYWHERE
+from triage.filesystem.files import ANYWHERE
 from triage.frontends.frontend import frontend
 from triage.harness.limits import Limits
 from triage.harness.request import Action, FullCompile

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.model.case import python_text
 from triage.model.errors import InputError, unreadable
 from triage.source.module import Module, called

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triage.files import MOST_DOCUMENT, LeavesFolder, read_file
+from triage.filesystem.files import MOST_DOCUMENT, LeavesFolder, read_file
 from triage.frontends.constants import check_constant
 from triage.frontends.frontend import frontend
 from triage.model import inputs as launch_inputs

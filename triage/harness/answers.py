@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from triage.filesystem.scratch import lacks_room
 from triage.harness import artifacts
 from triage.harness.judge import NO_LLD
 from triage.harness.reads import ModuleReads
@@ -15,7 +16,6 @@ from triage.harness.second_look import Conclusion
 from triage.harness.store import Store
 from triage.model.errors import EnvironmentFault
 from triage.model.outcome import Outcome, Undecided
-from triage.scratch import lacks_room
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from triage import scratch
-from triage.files import read_file, remove_tree
-from triage.scratch import Scratch
+from triage.filesystem import scratch
+from triage.filesystem.files import read_file, remove_tree
+from triage.filesystem.scratch import Scratch
 
 PASS_INPUT = "pass-input.mlir"
 """The input of the failing pass (from the observed run)."""

@@ -16,9 +16,9 @@ from enum import Enum
 from pathlib import Path
 from typing import ClassVar
 
-from triage import scratch
-from triage.cache import cache_root, is_at_work, is_trusted
-from triage.files import remove_tree
+from triage.filesystem import scratch
+from triage.filesystem.cache import cache_root, is_at_work, is_trusted
+from triage.filesystem.files import remove_tree
 from triage.harness.store import Store
 from triage.harness.toolchains import managed
 from triage.model.document import Documented

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from triage.files import remove_tree
+from triage.filesystem.files import remove_tree
 
 _BUSY_S = 10.0
 """Longer than hundreds of waiting processes need for their transactions of a millisecond each."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triage.files import MOST_DOCUMENT, read_file
+from triage.filesystem.files import MOST_DOCUMENT, read_file
 from triage.harness.request import Attempt, DescribeKernel
 from triage.model.case import Language
 from triage.model.document import decode

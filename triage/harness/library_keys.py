@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from triage.cache import cache_folder
-from triage.files import replace_file
+from triage.filesystem.cache import cache_folder
+from triage.filesystem.files import replace_file
 from triage.harness.toolchains import Toolchain
 
 

@@ -9,7 +9,7 @@ with the pass as ``mlir-opt`` spells it; the last header is that of the pass tha
 from enum import Enum
 from pathlib import Path
 
-from triage.files import read_file
+from triage.filesystem.files import read_file
 from triage.harness.artifacts import MOST_BYTES
 from triage.ir import passes
 from triage.ir.passes import PassInput

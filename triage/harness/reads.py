@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triage.files import ANYWHERE, read_file
+from triage.filesystem.files import ANYWHERE, read_file
 from triage.harness.environment import worker_environment
 from triage.harness.worker.reads import fingerprint
 

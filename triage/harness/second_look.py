@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from triage import logs
-from triage.files import replace_file
+from triage.filesystem.files import replace_file
 from triage.harness import artifacts, observe
 from triage.harness.judgement import Judged
 from triage.harness.request import FullCompile, PartialCompile, Request

@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from triage import scratch
+from triage.filesystem import scratch
+from triage.filesystem.scratch import Scratch
 from triage.harness import linker, messages, processes
 from triage.harness.driver import driver_properties, product_properties
 from triage.harness.environment import worker_environment
@@ -43,7 +44,6 @@ from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
 from triage.model.errors import EnvironmentFault, InputError, fault
 from triage.model.outcome import Outcome, Undecided
-from triage.scratch import Scratch
 
 WORKER = Path(__file__).parent / "worker"
 _REPORT_S = 1.0

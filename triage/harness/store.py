@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from triage._version import __version__
-from triage.cache import cache_folder, cache_root, own_folder
-from triage.files import remove_tree
+from triage.filesystem.cache import cache_folder, cache_root, own_folder
+from triage.filesystem.files import remove_tree
 from triage.harness import artifacts
 from triage.harness.database import Database
 from triage.harness.environment import deciding_variables

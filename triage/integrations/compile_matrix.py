@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from triage import scratch
 from triage.capture.refusals import check
 from triage.capture.service import answers
+from triage.filesystem import scratch
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
 from triage.harness.toolchains import Toolchains
 from triage.integrations import live_case

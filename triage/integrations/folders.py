@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triage import scratch
 from triage.capture.captured import is_alive
 from triage.capture.program import labels
+from triage.filesystem import scratch
 
 
 def configured_folder(config: pytest.Config) -> Path | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.frontends import documents
 from triage.knowledge import observed
 from triage.knowledge.entry import Entry

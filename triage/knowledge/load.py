@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from triage.data import data_folder
-from triage.files import ANYWHERE, MOST_DOCUMENT, read_file
+from triage.filesystem.files import ANYWHERE, MOST_DOCUMENT, read_file
+from triage.filesystem.shipped import data_folder
 from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.stored import Parsed

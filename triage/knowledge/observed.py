@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
-from triage.files import MOST_DOCUMENT, read_file
+from triage.filesystem.files import MOST_DOCUMENT, read_file
 from triage.model.compilers import Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, encode_fields

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from triage import cache
-from triage.files import replace_file
+from triage.filesystem import cache
+from triage.filesystem.files import replace_file
 from triage.knowledge import entry as schema
 from triage.knowledge.entry import Advice, Entry, Symptoms
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from triage import logs, scratch
+from triage import logs
+from triage.filesystem import scratch
 from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.library_keys import LibraryKeys

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.processes import run_bounded

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.processes import run_bounded

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from triage.files import MOST_DOCUMENT, open_log, read_file, replace_file, writing
+from triage.filesystem.files import MOST_DOCUMENT, open_log, read_file, replace_file, writing
 from triage.frontends import documents
 from triage.minimize.problem import Verdict
 from triage.minimize.source.specimen import Specimen

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from triage.files import MOST_SOURCE, read_file, resolved
+from triage.filesystem.files import MOST_SOURCE, read_file, resolved
 from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.document import Doc, Documented, Internal, Name
 from triage.model.errors import InputError

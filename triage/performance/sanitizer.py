@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 
-from triage.files import read_file
+from triage.filesystem.files import read_file
 from triage.model.measurement import MemoryCheck
 
 _NAME = "compute-sanitizer"

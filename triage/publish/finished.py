@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from triage.files import MOST_DOCUMENT, open_file, read_file
+from triage.filesystem.files import MOST_DOCUMENT, open_file, read_file
 from triage.frontends import documents
 from triage.matrix import table as matrices
 from triage.matrix.table import MatrixTable

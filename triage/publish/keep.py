@@ -7,10 +7,10 @@ from pathlib import Path
 
 from triage.capture.program.labels import label
 from triage.cases.portable import case_files
-from triage.files import replace_file, resolved, writing
+from triage.filesystem.files import replace_file, resolved, writing
 from triage.model.case import Case
 from triage.model.report import Report
-from triage.pipeline import keep_artifacts
+from triage.pipeline.reporting import keep_artifacts
 from triage.publish.finished import CASE, REPORT
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
 from triage.matrix.table import MatrixTable

@@ -3,7 +3,7 @@ rules as a program."""
 
 from pathlib import Path
 
-from triage.files import replace_file, writing
+from triage.filesystem.files import replace_file, writing
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_document import document as blocks
 from triage.publish.formats import markdown

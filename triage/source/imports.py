@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triage.files import MOST_SOURCE, LeavesFolder, read_file
+from triage.filesystem.files import MOST_SOURCE, LeavesFolder, read_file
 from triage.model.case import Case, python_text
 from triage.model.errors import InputError, unreadable
 from triage.source.module import Edit, Module

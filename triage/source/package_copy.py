@@ -7,7 +7,7 @@ every folder from the top of its package down is created, with links to the entr
 import hashlib
 from pathlib import Path
 
-from triage.files import ANYWHERE
+from triage.filesystem.files import ANYWHERE
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 

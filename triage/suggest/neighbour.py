@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, frozen, python_text
 from triage.model.inputs import stored_transposed

@@ -20,8 +20,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from triage import knowledge, scratch
+from triage import knowledge
 from triage.cases.portable import packed, unpacked
+from triage.filesystem import scratch
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.store import Store

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from triage.files import open_file
+from triage.filesystem.files import open_file
 from triage.model.errors import InputError
 from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import FILE, Ledger

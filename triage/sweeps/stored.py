@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.portable import packed, unpacked
-from triage.files import usable_folder
+from triage.filesystem.files import usable_folder
 from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.sweeps.commands import SweepCommands

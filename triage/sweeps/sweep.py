@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from triage import knowledge, scratch
+from triage import knowledge
+from triage.filesystem import scratch
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.store import Store

@@ -8,7 +8,7 @@ import pytest
 from rewriting import write
 
 from triage import knowledge
-from triage.data import data_folder
+from triage.filesystem.shipped import data_folder
 from triage.frontends.documents import load
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.suggest.rewrites.catalogue import CATALOGUE, CUTE_CATALOGUE

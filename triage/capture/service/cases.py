@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from triage.cache import cache_folder, cache_root
-from triage.files import replace_file
+from triage.filesystem.cache import cache_folder, cache_root
+from triage.filesystem.files import replace_file
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.gpus import gpus
 from triage.model.case import Case, frozen

@@ -20,7 +20,8 @@ from triage.capture.service import answers
 from triage.capture.service.cases import stable, warm_up
 from triage.capture.service.connection import Connection, SignsOfLife
 from triage.capture.service.start import Settings
-from triage.files import remove_tree
+from triage.filesystem.files import remove_tree
+from triage.filesystem.scratch import hold, remove_empty
 from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
@@ -29,7 +30,6 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.errors import TriageError
-from triage.scratch import hold, remove_empty
 
 _STAY_S = 5.0
 """How long to wait for the next process of a program: a script may start several, and an import of torch takes 3 s."""

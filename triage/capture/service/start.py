@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from triage import scratch
 from triage.capture.program import service
 from triage.capture.service.connection import Connection, SignsOfLife
-from triage.files import remove_tree
+from triage.filesystem import scratch
+from triage.filesystem.files import remove_tree
 
 DEFAULT_TIMEOUT_S = 600.0
 """A compile that takes ten minutes is slow; the guard must not fail what only is slow."""

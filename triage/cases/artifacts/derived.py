@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from triage.cache import cache_folder, cache_root
-from triage.files import replace_file, writing
+from triage.filesystem.cache import cache_folder, cache_root
+from triage.filesystem.files import replace_file, writing
 from triage.model.case import SCHEMA
 
 

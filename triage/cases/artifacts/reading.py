@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from triage.files import open_file
+from triage.filesystem.files import open_file
 from triage.model.case import MOST_IR
 from triage.model.errors import InputError, unreadable
 

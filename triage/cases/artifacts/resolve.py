@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.artifacts import generated, helion, inductor, ir_text, mlir, reading, stages
-from triage.files import ANYWHERE, MOST_SOURCE
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE
 from triage.model.case import IR_ENDINGS, Case
 from triage.model.errors import InputError
 from triage.model.target import Target

@@ -7,7 +7,7 @@ is read from that folder's files. Only a worker imports Triton.
 A managed environment is complete exactly when its marker file exists; see :mod:`.managed`.
 """
 
-from triage.cache import cache_root
+from triage.filesystem.cache import cache_root
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.toolchains import Toolchains
 

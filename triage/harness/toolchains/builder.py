@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage.cache import own_folder, own_root
+from triage.filesystem.cache import own_folder, own_root
 from triage.harness.deadline import Deadline
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.failures import InstallFailure, Problem

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from triage.cache import is_trusted
-from triage.files import replace_file
+from triage.filesystem.cache import is_trusted
+from triage.filesystem.files import replace_file
 from triage.harness.deadline import Deadline
 from triage.harness.toolchains.model import Toolchain, fingerprint, libraries
 from triage.model.compilers import COMPILERS, TRITON, Compiler

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from triage.cache import cache_root
+from triage.filesystem.cache import cache_root
 from triage.harness.deadline import Deadline
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make

@@ -21,7 +21,7 @@ from .loop import ForkServer
 def serve(sock: socket.socket, folder: Path) -> None:
     """Start processes on request until triage closes its end of ``sock``; then clean up."""
     process.limit(0)
-    # Held until this process ends: the folder is in use, also when triage is gone (triage/scratch.py).
+    # Held until this process ends: the folder is in use, also when triage is gone (triage/filesystem/scratch.py).
     lock = os.open(str(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     with suppress(OSError):  # no locks on this file system
         fcntl.flock(lock, fcntl.LOCK_SH)

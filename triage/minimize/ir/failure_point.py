@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.files import read_file, replace_file
+from triage.filesystem.files import read_file, replace_file
 from triage.harness.request import JOURNAL, IrTask, RecordPasses, RunPasses, RunStage
 from triage.ir.mlir import reparsable
 from triage.minimize.ir.replays import Replays

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from triage.files import make_folder, read_file, writing
+from triage.filesystem.files import make_folder, read_file, writing
 from triage.harness.request import DescribeModule, RunPasses
 from triage.ir import passes
 from triage.ir.llvm import count_instructions

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage.files import read_file
+from triage.filesystem.files import read_file
 from triage.frontends.frontend import frontend
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.dialogues import Dialogue

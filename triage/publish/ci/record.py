@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from triage.files import usable_file, writing
+from triage.filesystem.files import usable_file, writing
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, TriageError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.model.case import python_text
 from triage.model.compilers import CUTE
 from triage.source.functions import is_jitted

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file, resolved
+from triage.filesystem.files import ANYWHERE, MOST_SOURCE, read_file, resolved
 from triage.model.case import check_source
 from triage.model.errors import InputError, unreadable
 from triage.source.slicing.closure import Closure, Unsliceable

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from triage.files import MOST_SOURCE, read_file
+from triage.filesystem.files import MOST_SOURCE, read_file
 from triage.model.case import Case, python_text
 from triage.source.module import Edit, Module
 from triage.suggest.scene import Scene

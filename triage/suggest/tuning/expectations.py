@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from triage.files import read_file
+from triage.filesystem.files import read_file
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, PartialCompile, Request

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triage.files import read_file
+from triage.filesystem.files import read_file
 from triage.model.errors import InputError
 
 _MOST_BYTES = 16 << 20

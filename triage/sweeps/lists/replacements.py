@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.files import make_folder, replace_file, writing
+from triage.filesystem.files import make_folder, replace_file, writing
 from triage.model.case import Case
 from triage.model.errors import TriageError
 from triage.model.progress import Progress

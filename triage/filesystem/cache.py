@@ -11,7 +11,7 @@ from pathlib import Path
 
 import platformdirs
 
-from triage.files import private_folder
+from triage.filesystem.files import private_folder
 
 FOLDERS = frozenset({"cases", "guarded", "knowledge", "library-keys", "outcomes", "slices", "toolchains"})
 """The folders of the cache."""

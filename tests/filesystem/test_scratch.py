@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.model.errors import EnvironmentFault
 from triage.pipeline import Session
 
@@ -31,7 +31,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 _OWNER = """
 import sys, time
-from triage import scratch
+from triage.filesystem import scratch
 home = scratch.new("test")
 (home.folder / "content").write_text("x")
 {more}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage._version import __version__
-from triage.files import make_folder, read_file, replace_file, writing
+from triage.filesystem.files import make_folder, read_file, replace_file, writing
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.machine.caches import triton_cache_folder
 from triage.harness.toolchains import Toolchain

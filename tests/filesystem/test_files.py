@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.files import (
+from triage.filesystem.files import (
     ANYWHERE,
     LeavesFolder,
     make_folder,
@@ -156,7 +156,7 @@ def test_a_folder_may_be_named_from_where_one_is(folder: Path, monkeypatch: pyte
 def test_a_file_without_permission_is_not_read() -> None:
     """Root may read everything, so the reader is another user's process."""
     code = (
-        "import os, sys; from pathlib import Path; from triage.files import read_file\n"
+        "import os, sys; from pathlib import Path; from triage.filesystem.files import read_file\n"
         "os.getuid() or os.setuid(65534)\n"
         "try: read_file(Path(sys.argv[1]), Path(sys.argv[2]), 9)\n"
         "except OSError as error: print(error.strerror)"

@@ -12,7 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.dialogues import converse
 from triage.harness.engine import Engine
@@ -25,15 +25,19 @@ from triage.model.errors import EnvironmentFault, InputError, Interrupted, Triag
 from triage.model.outcome import Outcome, Undecided
 from triage.model.progress import Progress
 from triage.model.report import Report
-from triage.options import Options
-from triage.reporting import environment_of, keep_artifacts, of_case, unanswered, with_arithmetic, with_poisoned_entry
-from triage.suggesting import Suggester
+from triage.pipeline.options import Options
+from triage.pipeline.reporting import (
+    environment_of,
+    of_case,
+    unanswered,
+    with_arithmetic,
+    with_poisoned_entry,
+)
+from triage.pipeline.suggester import Suggester
 
 if TYPE_CHECKING:
     from triage.drafts.drafting import Plan, Settled
     from triage.drafts.model import JitFunction
-
-__all__ = ["Options", "Progress", "Session", "keep_artifacts", "of_case", "unanswered"]
 
 
 class Session:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from triage.files import private_folder, remove_tree
+from triage.filesystem.files import private_folder, remove_tree
 from triage.model.errors import EnvironmentFault
 
 KEPT = ".kept"

@@ -18,8 +18,10 @@ from triage.harness.toolchains import Toolchain
 from triage.model.diagnosis import SourceLocation
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Status
+from triage.model.progress import Progress
 from triage.model.report import Report
-from triage.pipeline import Options, Progress, Session, keep_artifacts
+from triage.pipeline import Options, Session
+from triage.pipeline.reporting import keep_artifacts
 from triage.suggest.budget import Budget
 
 OK, BROKEN = load(DATA / "ok.json"), load(DATA / "undefined-name.json")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from triage import scratch
+from triage.filesystem import scratch
 from triage.harness.deadline import Deadline
 from triage.harness.engine import Engine
 from triage.harness.toolchains import Toolchain, Toolchains
@@ -24,7 +24,7 @@ from triage.model.outcome import Outcome, Status
 from triage.model.progress import Progress
 from triage.model.releases import in_range
 from triage.model.report import Match, Report, SuggestionKind
-from triage.options import Options
+from triage.pipeline.options import Options
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
