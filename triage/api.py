@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from triage import knowledge, logs
 from triage.cases.locate import locate, no_sources, source_file, sources
 from triage.drafts import plans
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Which, in_order
 from triage.filesystem.files import usable_folder
 from triage.harness.request import PartialCompile
@@ -58,7 +58,7 @@ def draft(path: Path | str, options: Options | None = None, target: str | None =
     functions = project.chosen(name if separator else None)
     with Session(options) as session:
         settings = plans.SurveySettings(
-            stated=Given(),
+            stated=StatedValues(),
             targets=[Target.parse(target)] if target is not None else [],
             toolchains=session.toolchains(functions),
             limits=session.options.limits,

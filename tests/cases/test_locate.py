@@ -10,7 +10,7 @@ from commands import DATA, KERNELS
 from golden_files import Golden
 
 from triage.cases import reproducers
-from triage.cases.locate import given, locate
+from triage.cases.locate import locate, stated_values
 from triage.model.case import Language
 from triage.model.errors import InputError
 
@@ -77,7 +77,7 @@ def test_a_source_with_every_option() -> None:
     ],
 )
 def test_constants(text: str, value: Any) -> None:
-    found = given({"const": [f"NAME={text}"]}).constexprs["NAME"]
+    found = stated_values({"const": [f"NAME={text}"]}).constexprs["NAME"]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -101,7 +101,7 @@ def test_constants(text: str, value: Any) -> None:
 )
 def test_errors_of_constants(golden: Golden, text: str) -> None:
     with pytest.raises(InputError) as caught:
-        given({"const": [f"NAME={text}"]})
+        stated_values({"const": [f"NAME={text}"]})
     golden(str(caught.value))
 
 

@@ -73,7 +73,7 @@ def test_artifacts_need_no_cache(check: Triage, traces: Traces, tmp_path: Path) 
     failing = (DATA / "undefined-name.json", "--no-suggest", "--no-cache", "--json")
     kept, shown = (check(*failing, *options).document["artifacts"] for options in (("-o", tmp_path / "kept"), ()))
     assert kept == {"log": str(tmp_path / "kept" / "log.txt")}
-    files = [str(path) for path in traces.temporary.rglob("*") if path.is_file() and path.name != scratch.KEPT]
+    files = [str(path) for path in traces.temporary.rglob("*") if path.is_file() and path.name != scratch.RETAINED]
     assert files == list(shown.values())
     (log,) = map(Path, files)
     assert log.read_text() == Path(kept["log"]).read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.drafts.draft import Given, drafts
+from triage.drafts.draft import StatedValues, drafts
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.harness.description import DescribedConfiguration, KernelDescription
 from triage.model.case import Language
@@ -20,7 +20,8 @@ def test_blocks_of_descriptors_follow_the_configuration() -> None:
     )
     described = KernelDescription("kernel", Language.TRITON, (), True, (), configurations, 0, ())
     found = [
-        {name: value.value for name, value in draft.values.items()} for draft in drafts(function, Given(), described)
+        {name: value.value for name, value in draft.values.items()}
+        for draft in drafts(function, StatedValues(), described)
     ]
     assert found == [
         {"a_desc": f"tensordesc<bf16[{size}, 32]>", "b_desc": f"tensordesc<fp32[{size}]>", "c_desc": types["c_desc"]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import Settled, Which, settle
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.drafts.plans import SurveySettings, plans
@@ -50,7 +50,7 @@ def drafted(shared_engine: Engine, release: Callable[[str], Toolchain]) -> Draft
         targets: Sequence[str] = ("90",),
     ) -> list[Settled]:
         settings = SurveySettings(
-            Given(**(given or {})),
+            StatedValues(**(given or {})),
             [Target("cuda", target) for target in targets],
             [release("newest")],
             Limits(timeout_s=60, memory_bytes=4 << 30),

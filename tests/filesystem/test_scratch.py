@@ -86,7 +86,7 @@ def test_results_outlive_their_process_for_a_month(base: Path) -> None:
         kill()
         start_again(base)
         assert (folder / "content").exists()
-        long_ago = time.time() - scratch.KEPT_S - 1
+        long_ago = time.time() - scratch.RETENTION_S - 1
         os.utime(folder, (long_ago, long_ago))
         start_again(base)
         assert list(base.iterdir()) == []

@@ -27,10 +27,10 @@ from triage.model.report import Match
 from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, of_error, of_log
 from triage.publish.ci.junit import junit
-from triage.publish.ci.places import FilePosition, Places
+from triage.publish.ci.positions import Checkout, FilePosition
 from triage.publish.ci.sarif import sarif
 
-PLACES = Places(Path("/checkout"))
+CHECKOUT = Checkout(Path("/checkout"))
 HOSTILE = [
     "::error::not from here",
     "%0A::set-env name=x::y",
@@ -60,7 +60,7 @@ def failing(text: str, **changes: Any) -> Checked:
         **changes,
     )
     match = Match(id="known-bug", title=text, cause=text, confidence=1.0, upstream=("https://example.org/1",))
-    return of_log(text or "ci.log", [(diagnosis, 7)], [match], lambda one: one, PLACES)
+    return of_log(text or "ci.log", [(diagnosis, 7)], [match], lambda one: one, CHECKOUT)
 
 
 def unknown(text: str) -> Checked:
@@ -250,19 +250,19 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
 
 
-def test_places_are_told_from_the_root_of_the_checkout(checkout: Path) -> None:
-    places = Places.here({})
-    assert places.root == checkout
-    assert places.position(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
-    assert places.position(checkout / "a b.py", 0, 0) == FilePosition("a b.py", 1, None, inside=True)
-    assert not places.position(Path("/elsewhere/k.py"), 3).inside
-    assert places.position(Path("not_here.py"), 3) == FilePosition("not_here.py", 3, None, inside=False)
-    assert not places.position(Path("../../k.py"), 3).inside
+def test_positions_are_relative_to_the_root_of_the_checkout(checkout: Path) -> None:
+    current = Checkout.here({})
+    assert current.root == checkout
+    assert current.position(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
+    assert current.position(checkout / "a b.py", 0, 0) == FilePosition("a b.py", 1, None, inside=True)
+    assert not current.position(Path("/elsewhere/k.py"), 3).inside
+    assert current.position(Path("not_here.py"), 3) == FilePosition("not_here.py", 3, None, inside=False)
+    assert not current.position(Path("../../k.py"), 3).inside
 
 
 def test_the_job_s_own_root_counts_where_one_is_in_it(checkout: Path) -> None:
-    assert Places.here({"GITHUB_WORKSPACE": str(checkout.parent)}).root == checkout.parent
-    assert Places.here({"GITHUB_WORKSPACE": "/elsewhere"}).root == checkout
+    assert Checkout.here({"GITHUB_WORKSPACE": str(checkout.parent)}).root == checkout.parent
+    assert Checkout.here({"GITHUB_WORKSPACE": "/elsewhere"}).root == checkout
 
 
 def test_scrubbed_before_anything_else() -> None:
@@ -277,7 +277,7 @@ def test_scrubbed_before_anything_else() -> None:
             Kind.ABORT, text, text, pass_name=text, source=SourceLocation(text, 1), signature=text, stage="llir"
         )
         match = Match(id="known", title=text, cause=text, confidence=1)
-        one = of_log(text, [(diagnosis, 1)], [match], scrub, PLACES)
+        one = of_log(text, [(diagnosis, 1)], [match], scrub, CHECKOUT)
         other = of_error(text, EnvironmentFault(text), scrub)
         made = (
             "\n".join(commands([one, other]))

@@ -154,7 +154,9 @@ class Try:
     def files(self) -> list[str]:
         """What lies in the temporary folder, but for results that a report names, and core files."""
         left = [path for path in self.temporary.glob("*") if path.name != scratch.root().name]
-        left += [path for path in self.temporary.glob(f"{scratch.root().name}/*") if not (path / scratch.KEPT).exists()]
+        left += [
+            path for path in self.temporary.glob(f"{scratch.root().name}/*") if not (path / scratch.RETAINED).exists()
+        ]
         return [str(path) for path in (*left, *self.working.glob("core*"))]
 
     def end_all(self) -> None:

@@ -15,7 +15,7 @@ from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
 from triage.cases.packages import find_package
 from triage.cases.slices import sliced
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.filesystem.files import ANYWHERE
 from triage.frontends import documents
 from triage.frontends.constants import check_constant
@@ -174,7 +174,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     language = _language(source, name)
     cases.check_source(source, path, name, classes=frontend(language).has_classes)
     target = _target(options, Target.parse(DEFAULT_TARGET), frontend(language))
-    values = given(options, language)
+    values = stated_values(options, language)
     if unknown := sorted(set(values.divisible) - set(values.signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
     of_constructor = _constructor_arguments(source, name)
@@ -191,7 +191,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     )
 
 
-def _with_annotated(text: str, source: bytes, name: str, stated: Given, language: Language) -> dict[str, str]:
+def _with_annotated(text: str, source: bytes, name: str, stated: StatedValues, language: Language) -> dict[str, str]:
     """The signature with the types that annotations state. Raises InputError naming all parameters that have none."""
     host = frontend(language).host(source, name)
     known = {**stated.signature, **stated.constexprs}
@@ -203,7 +203,7 @@ def _with_annotated(text: str, source: bytes, name: str, stated: Given, language
     return {**stated.signature, **annotated}
 
 
-def given(options: Mapping[str, Any], language: Language = Language.TRITON) -> Given:
+def stated_values(options: Mapping[str, Any], language: Language = Language.TRITON) -> StatedValues:
     """What the command line states of a kernel. Raises InputError."""
     reader = frontend(language)
     signature = _signature(options.get("arg") or (), reader)
@@ -212,7 +212,7 @@ def given(options: Mapping[str, Any], language: Language = Language.TRITON) -> G
         raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
     divisible = _divisors(options.get("divisible") or (), reader)
     stated = {name: value for name, value in options.items() if value not in (None, (), [])}
-    return Given(*map(cases.frozen, (signature, constexprs, divisible, _options(stated, reader))))
+    return StatedValues(*map(cases.frozen, (signature, constexprs, divisible, _options(stated, reader))))
 
 
 def targets(text: str | None) -> list[Target]:

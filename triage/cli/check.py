@@ -73,7 +73,7 @@ def command(
     projects = {text: path for text in cases if (path := named_sources(text, values)) is not None}
     single = [text for text in cases if text not in projects]
     if single and values["triton"]:
-        _one_release(values["triton"], single[0])
+        _refuse_several_releases(values["triton"], single[0])
     if projects and (full or values["bench"]):
         flag, text = "--full" if full else "--bench", next(iter(projects))
         raise InputError(f"{flag}: for one kernel, not for all of {text}; name one as FILE.py::NAME")
@@ -153,7 +153,7 @@ def _check(
     return results.codes
 
 
-def _one_release(triton: str, case: str) -> None:
+def _refuse_several_releases(triton: str, case: str) -> None:
     """Raises InputError where ``--triton`` names several releases."""
     from triage.matrix.releases import is_several
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import no_sources, source_file
-from triage.cli.drafts import config_option, given_to, named_sources, stated_targets, which
+from triage.cli.drafts import config_option, named_sources, stated_for, stated_targets, which
 from triage.cli.options import (
     DIRECTORY,
     compile_options,
@@ -55,7 +55,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     functions = project.chosen(kernel if separator else None)
     if (unread := project.unread()) is not None:
         note(f"{name}: {unread}")
-    stated = given_to(functions, values)
+    stated = stated_for(functions, values)
     plans.check_names(stated, functions)
     if folder is not None:
         usable_folder("-o", folder)

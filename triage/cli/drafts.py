@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from triage.cases import packages
-from triage.cases.locate import given, sources, targets
+from triage.cases.locate import sources, stated_values, targets
 from triage.cli.options import F, note
 from triage.drafts import plans, words
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Settled, Which
 from triage.drafts.model import Basis, JitFunction, Parameter
 from triage.harness.toolchains import Toolchains
@@ -50,10 +50,10 @@ def named_sources(text: str, values: Mapping[str, Any]) -> Path | None:
     return path
 
 
-def given_to(functions: Iterable[JitFunction], values: Mapping[str, Any]) -> Given:
+def stated_for(functions: Iterable[JitFunction], values: Mapping[str, Any]) -> StatedValues:
     """What the command line states of kernels of one language; types are those of that language. Raises InputError."""
     languages = {function.language for function in functions}
-    return given(values, languages.pop() if len(languages) == 1 else Language.TRITON)
+    return stated_values(values, languages.pop() if len(languages) == 1 else Language.TRITON)
 
 
 def stated_targets(values: Mapping[str, Any]) -> list[Target]:
@@ -67,7 +67,7 @@ class DraftedKernel:
 
     text: str
     function: JitFunction
-    stated: Given
+    stated: StatedValues
     values: Mapping[str, Any]
 
     def settled(self, session: Session) -> list[Settled]:
@@ -116,7 +116,7 @@ def kernel(text: str, values: Mapping[str, Any]) -> DraftedKernel | None:
     function = plans.kernel(path, name)
     if function is None:
         return None
-    stated = given(values, function.language)
+    stated = stated_values(values, function.language)
     plans.check_names(stated, [function])
     for line in words.cautions(function, stated):
         note(line)

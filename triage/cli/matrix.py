@@ -104,10 +104,10 @@ def command(
 def _releases(case: Case, texts: dict[Compiler, tuple[str, ...]]) -> tuple[Compiler, tuple[str, ...]]:
     """The case's compiler, and what its option asks for. Raises InputError where another's is used."""
     compiler = case.compiler
-    for other, given in texts.items():
-        if given and other != compiler:
+    for other, stated in texts.items():
+        if stated and other != compiler:
             raise InputError(
-                f"{other.option} {given[0]}: {case.name} is compiled by {compiler.title}; use {compiler.option}"
+                f"{other.option} {stated[0]}: {case.name} is compiled by {compiler.title}; use {compiler.option}"
             )
     return compiler, texts[compiler]
 

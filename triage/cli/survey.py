@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.capture.program.labels import label
-from triage.cli.drafts import given_to, which
+from triage.cli.drafts import stated_for, which
 from triage.cli.options import note, note_error, pipeline_options, print_json
 from triage.drafts import plans
 from triage.drafts.drafting import FIRST, Settled
@@ -41,14 +41,14 @@ def survey(
     """Compile every kernel of a project for all targets and releases; print the table, or with ``--json`` a document a
     cell. The exit code."""
     project = plans.read(path, text)
-    stated = given_to(project.chosen(), values)
+    stated = stated_for(project.chosen(), values)
     plans.check_names(stated, project.chosen())
     if (unread := project.unread()) is not None:
         note(f"{text}: {unread}")
     names = [function.name for function in project.kernels]
     chosen = {compiler: _releases(values[compiler.name], compiler) for compiler in COMPILERS.values()}
-    one = {compiler.name: chosen[compiler][0] for compiler in chosen}
-    options = replace(pipeline_options({**values, **one}), suggest=False)
+    first_releases = {compiler.name: chosen[compiler][0] for compiler in chosen}
+    options = replace(pipeline_options({**values, **first_releases}), suggest=False)
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
         progress.caveats(plans.columns(project.kernels, columns))
         settings = plans.SurveySettings(

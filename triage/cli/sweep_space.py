@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.locate import locate
-from triage.cli.drafts import given_to, kernel, named_sources
+from triage.cli.drafts import kernel, named_sources, stated_for
 from triage.cli.options import limits, note, repeating
 from triage.drafts import plans, words
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Settled, Which, in_order
 from triage.drafts.model import JitFunction
 from triage.drafts.plans import ProjectKernels
@@ -58,7 +58,7 @@ def described(text: str, values: dict[str, Any], progress: Progress) -> Describe
     if (path := named_sources(text, values)) is not None:
         project = plans.read(path, text)
         functions = project.chosen()
-        stated = given_to(functions, values)
+        stated = stated_for(functions, values)
         plans.check_names(stated, functions)
         if (unread := project.unread()) is not None:
             note(f"{text}: {unread}")
@@ -111,7 +111,7 @@ def _grid(text: str, case: Case, values: dict[str, Any]) -> DescribedSweep:
 def _list(
     project: ProjectKernels,
     functions: Sequence[JitFunction],
-    stated: Given,
+    stated: StatedValues,
     values: dict[str, Any],
     progress: Progress,
 ) -> DescribedSweep:
@@ -180,7 +180,7 @@ def _target(word: str) -> Target:
 
 
 def _settled(
-    functions: Sequence[JitFunction], stated: Given, values: dict[str, Any], progress: Progress
+    functions: Sequence[JitFunction], stated: StatedValues, values: dict[str, Any], progress: Progress
 ) -> list[list[Settled]]:
     """Drafts of all configurations of kernels, for the first target and release that are asked for."""
     first = {compiler: next(iter(_chosen(values, compiler)), None) for compiler in (TRITON, CUTE)}

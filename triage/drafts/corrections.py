@@ -23,7 +23,7 @@ _FLOATS = ("fp16", "bf16", "fp32", "fp64")
 _INTEGERS = ("i8", "u8", "i32", "i64")
 LEAST_TILE = 16
 """Of an operand of a dot, the least that every release takes."""
-_FIXED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC})
+_FIXED = frozenset({Basis.USER, Basis.CONFIG, Basis.HEURISTIC})
 """A correction does not change these: a launch could not either."""
 
 

@@ -11,7 +11,7 @@ from triage.harness.description import KernelDescription
 from triage.model.case import Case, frozen
 from triage.model.errors import InputError
 
-STATED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC, Basis.LAUNCH, Basis.ANNOTATION, Basis.DEFAULT})
+STATED = frozenset({Basis.USER, Basis.CONFIG, Basis.HEURISTIC, Basis.LAUNCH, Basis.ANNOTATION, Basis.DEFAULT})
 """What a source or the user states. Values on any other basis are guesses, though good ones."""
 DRAFTED, CONFIGURATION, SOURCE, UNCLEAR = "drafted", "configuration", "source", "unclear"
 """Fields of a drafted case's ``origin``."""
@@ -20,7 +20,7 @@ _UNREMARKABLE = {"num_ctas": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class StatedValues:
     """What the user states of a kernel's arguments and options, as a case has it. ``divisible`` may name arguments that
     are drafted."""
 
@@ -33,8 +33,8 @@ class Given:
         """The value of a parameter, if it is given."""
         name = parameter.name
         if name in self.signature:
-            return Value(self.signature[name], Basis.GIVEN, "given")
-        return Value(self.constexprs[name], Basis.GIVEN, "given") if name in self.constexprs else None
+            return Value(self.signature[name], Basis.USER, "given")
+        return Value(self.constexprs[name], Basis.USER, "given") if name in self.constexprs else None
 
     def names(self) -> list[str]:
         """The parameters that it names."""
@@ -63,7 +63,7 @@ class Draft:
 
     def drops(self, option: str) -> bool:
         """Whether an option may be left out, as a source states it and not the user."""
-        return option in self.options and self.options[option].basis is not Basis.GIVEN
+        return option in self.options and self.options[option].basis is not Basis.USER
 
     def without_option(self, option: str) -> Draft:
         """Without an option that only other back-ends have: sources state those of all their targets."""
@@ -77,7 +77,7 @@ class Draft:
     def drafted(self) -> dict[str, str]:
         """The drafted values by name: value and where it comes from."""
         values = {**self.values, **self.options}
-        return {name: self._text(name, value) for name, value in values.items() if value.basis is not Basis.GIVEN}
+        return {name: self._text(name, value) for name, value in values.items() if value.basis is not Basis.USER}
 
     def case(self, base: Case) -> Case:
         """The case; ``base`` has kernel, target and toolchain."""
@@ -109,7 +109,7 @@ class Draft:
         return any(parameter.constexpr for parameter in self.function.parameters if parameter.name == name)
 
 
-def drafts(function: JitFunction, stated: Given, described: KernelDescription | None = None) -> list[Draft]:
+def drafts(function: JitFunction, stated: StatedValues, described: KernelDescription | None = None) -> list[Draft]:
     """The configurations of a kernel, in the order of its autotuner, or of its launches. ``described``: what its
     decorators say, where a worker has asked them. Raises InputError where a parameter has no value."""
     values = {
@@ -118,7 +118,7 @@ def drafts(function: JitFunction, stated: Given, described: KernelDescription | 
         if parameter.candidates or stated.value(parameter) is not None
     }
     options = dict(function.options) | {
-        name: Value(value, Basis.GIVEN, "given") for name, value in stated.options.items()
+        name: Value(value, Basis.USER, "given") for name, value in stated.options.items()
     }
     divisible = {
         parameter.name: parameter.divisible
@@ -145,7 +145,7 @@ def _launched(plain: Draft, passed: Mapping[str, Value]) -> Draft:
     values = {}
     for parameter in plain.function.parameters:
         name = parameter.name
-        if name in plain.values and plain.values[name].basis is Basis.GIVEN:
+        if name in plain.values and plain.values[name].basis is Basis.USER:
             values[name] = plain.values[name]
         elif name in passed:
             values[name] = passed[name]
@@ -175,9 +175,9 @@ def _best(parameter: Parameter, described: KernelDescription | None) -> Value:
     best = parameter.best
     if described is None or best.basis.rank <= Basis.DEFAULT.rank:
         return best
-    for told in described.parameters:
-        if told.name == parameter.name and told.constexpr and told.has_default and not told.default_problem:
-            return Value(told.default, Basis.DEFAULT, "default")
+    for own in described.parameters:
+        if own.name == parameter.name and own.constexpr and own.has_default and not own.default_problem:
+            return Value(own.default, Basis.DEFAULT, "default")
     return best
 
 
@@ -186,7 +186,7 @@ def _is_default(divisor: int, value: Value) -> bool:
     return divisor == (16 if str(value.value).startswith("*") else 1)
 
 
-def _configured(plain: Draft, stated: Given, described: KernelDescription, number: int) -> Draft:
+def _configured(plain: Draft, stated: StatedValues, described: KernelDescription, number: int) -> Draft:
     configuration, of = described.configurations[number], len(described.configurations)
     where = f"autotune configuration {number + 1} of {of}" if of > 1 else "autotune configuration"
     tuned = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.arguments.items()}
@@ -200,7 +200,7 @@ def _configured(plain: Draft, stated: Given, described: KernelDescription, numbe
     known = {
         name: value
         for name, value in {**tuned, **computed, **blocks}.items()
-        if name in plain.values and plain.values[name].basis is not Basis.GIVEN
+        if name in plain.values and plain.values[name].basis is not Basis.USER
     }
     chosen = {
         name: value

@@ -10,7 +10,7 @@ from typing import Any
 from triage.drafts import verdict
 from triage.drafts.cute import verdict as cute_verdict
 from triage.drafts.cute.verdict import lacks_part_of_gpu
-from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
+from triage.drafts.draft import UNCLEAR, Draft, StatedValues, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
 from triage.filesystem import scratch
@@ -72,7 +72,7 @@ class Plan:
 
     function: JitFunction
     base: Case
-    stated: Given
+    stated: StatedValues
     toolchain: Toolchain
     limits: Limits
     action: Action
@@ -199,7 +199,7 @@ def _argument(value: Value) -> Any:
 
 def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
     """Compile a draft, and what it is corrected to."""
-    changes = {name: value for name, value in plan.learnt.items() if draft.values[name].basis is not Basis.GIVEN}
+    changes = {name: value for name, value in plan.learnt.items() if draft.values[name].basis is not Basis.USER}
     current = draft.changed(changes)
     tried: tuple[Draft, ...] = ()
     refused: Settled | None = None

@@ -18,7 +18,7 @@ from triage.model.case import Language
 class Basis(str, Enum):
     """What a value rests on, the most reliable first."""
 
-    GIVEN = "given"
+    USER = "given"
     """The user stated it."""
     CONFIG = "autotune configuration"
     HEURISTIC = "heuristic"

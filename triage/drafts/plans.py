@@ -14,7 +14,7 @@ from typing import TypeVar
 from triage.cases.slices import sliced
 from triage.drafts import kernels
 from triage.drafts.cute.architectures import OTHERS
-from triage.drafts.draft import Given
+from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import Plan, Which
 from triage.drafts.model import JitFunction, Value
 from triage.filesystem.files import ANYWHERE
@@ -116,7 +116,7 @@ def _nothing(project: ProjectKernels) -> str:
     return f"no kernel in it; it defines {', '.join(defined[:8]) or 'no function at all'}"
 
 
-def check_names(stated: Given, functions: Iterable[JitFunction]) -> None:
+def check_names(stated: StatedValues, functions: Iterable[JitFunction]) -> None:
     """Raises InputError for a name that is a parameter of none of the functions."""
     functions = list(functions)
     parameters = list(dict.fromkeys(parameter.name for function in functions for parameter in function.parameters))
@@ -140,7 +140,7 @@ class SurveySettings:
     compiled for the GPU that its source is written for, or else for the default one. ``toolchains``: of each compiler
     that a kernel of the project is for."""
 
-    stated: Given
+    stated: StatedValues
     targets: Sequence[Target]
     toolchains: Sequence[Toolchain]
     limits: Limits
@@ -206,7 +206,7 @@ def columns(functions: Iterable[JitFunction], targets: Sequence[Target]) -> list
     return list(targets) or list(dict.fromkeys(own_target(function) for function in functions))
 
 
-def _own(stated: Given, function: JitFunction) -> Given:
+def _own(stated: StatedValues, function: JitFunction) -> StatedValues:
     """The stated values of parameters that the kernel has."""
     names = {parameter.name for parameter in function.parameters}
 

@@ -90,7 +90,7 @@ class Refusal:
         """Whether a source or the user states the value of a parameter. Of several launches, or of a launch and a
         default, each states another, which may be meant for other values of other parameters."""
         value = self.draft.values[name]
-        if value.value is None and value.basis is not Basis.GIVEN:
+        if value.value is None and value.basis is not Basis.USER:
             return False  # Whoever passes None, passes it in some launches, or a wrapper fills it in.
         if value.basis not in (Basis.LAUNCH, Basis.DEFAULT) or not value.exact:
             return value.basis in STATED and value.exact

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from triage.drafts.draft import Draft, Given
+from triage.drafts.draft import Draft, StatedValues
 from triage.drafts.model import JitFunction
 from triage.model.case import Case
 
@@ -52,7 +52,7 @@ def command(case: Case, name: str, others: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def cautions(function: JitFunction, stated: Given) -> Iterator[str]:
+def cautions(function: JitFunction, stated: StatedValues) -> Iterator[str]:
     """What is unusual in the values that a user gives."""
     for parameter in function.parameters:
         type_ = stated.signature.get(parameter.name)

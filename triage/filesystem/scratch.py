@@ -19,11 +19,11 @@ from pathlib import Path
 from triage.filesystem.files import private_folder, remove_tree
 from triage.model.errors import EnvironmentFault
 
-KEPT = ".kept"
+RETAINED = ".kept"
 """File that marks a folder whose results a person was told about: it outlives its process."""
-KEPT_S = 30 * 86400.0
+RETENTION_S = 30 * 86400.0
 """How long such results stay: as long as the captured cases in the cache."""
-_NO_RESULT = {KEPT, "tally"}
+_NO_RESULT = {RETAINED, "tally"}
 """A guard counts the compiles of a program in ``tally``, also where none of them failed."""
 _UNLOCKABLE_S = 7 * 86400.0
 """On a file system without locks, what has not changed for a week is a leftover: no program is triaged that long."""
@@ -41,8 +41,8 @@ class Scratch:
     _lock: int
 
     def keep(self) -> None:
-        """Let it outlive this process, and be removed after ``KEPT_S``, or once it holds no result. Raises OSError."""
-        (self.folder / KEPT).touch()
+        """Let it outlive this process: it is removed after ``RETENTION_S`` or once without results. Raises OSError."""
+        (self.folder / RETAINED).touch()
 
     @property
     def has_results(self) -> bool:
@@ -132,10 +132,10 @@ def remove_empty(folder: Path) -> None:
             path.rmdir()
 
 
-def leftovers(older_than_s: float = 0.0, kept: bool = False) -> Iterator[Path]:
+def leftovers(older_than_s: float = 0.0, retained: bool = False) -> Iterator[Path]:
     """Folders that no process holds, each locked until the next is asked for. Of those that hold results only the
-    outdated ones, unless ``kept``; all of them unchanged for ``older_than_s`` seconds."""
-    yield from _leftovers(root(), older_than_s, kept)
+    outdated ones, unless ``retained``; all of them unchanged for ``older_than_s`` seconds."""
+    yield from _leftovers(root(), older_than_s, retained)
 
 
 def held() -> int:
@@ -157,7 +157,7 @@ def root() -> Path:
     return _root(Path(tempfile.gettempdir()))
 
 
-def _leftovers(root: Path, older_than_s: float, kept: bool) -> Iterator[Path]:
+def _leftovers(root: Path, older_than_s: float, retained: bool) -> Iterator[Path]:
     """None of a folder that is another user's, or a link."""
     with suppress(OSError):
         facts = root.lstat()
@@ -165,7 +165,7 @@ def _leftovers(root: Path, older_than_s: float, kept: bool) -> Iterator[Path]:
             return
         for folder in sorted(root.iterdir()):
             with suppress(OSError), _locked(folder) as age_s:
-                if age_s >= older_than_s and (kept or age_s >= KEPT_S or not _is_kept(folder)):
+                if age_s >= older_than_s and (retained or age_s >= RETENTION_S or not _is_retained(folder)):
                     yield folder
 
 
@@ -187,8 +187,8 @@ def _locked(folder: Path) -> Iterator[float]:
         os.close(lock)
 
 
-def _is_kept(folder: Path) -> bool:
-    return (folder / KEPT).exists() and _has_results(folder)
+def _is_retained(folder: Path) -> bool:
+    return (folder / RETAINED).exists() and _has_results(folder)
 
 
 def _has_results(folder: Path) -> bool:
@@ -212,5 +212,5 @@ def _tidied_root(base: Path) -> Path:
 @cache
 def _tidy(root: Path) -> None:
     """Once in a process: remove what killed processes left."""
-    for folder in _leftovers(root, 0.0, kept=False):
+    for folder in _leftovers(root, 0.0, retained=False):
         remove_tree(folder)

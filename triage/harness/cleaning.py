@@ -120,7 +120,7 @@ class _Cleaner:
 
     def scratch(self) -> CleanedPart:
         removed = size = 0
-        for path in scratch.leftovers(self._older_than_s, kept=True):
+        for path in scratch.leftovers(self._older_than_s, retained=True):
             removed += 1
             size += _size(path)
             self._remove(path)

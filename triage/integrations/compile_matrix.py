@@ -254,7 +254,7 @@ def _combinations(marker: pytest.Mark | None) -> list[Combination]:
     compiler = stated[0] if stated else TRITON
     releases = _releases(values.get(compiler.name), compiler)
     pairs = product(targets, releases)
-    return list(dict.fromkeys(Combination(target, compiler, one, limits, undecided) for target, one in pairs))
+    return list(dict.fromkeys(Combination(target, compiler, release, limits, undecided) for target, release in pairs))
 
 
 def _texts(name: str, value: Any) -> list[str]:

@@ -67,12 +67,12 @@ def tile_violations(tile: Sequence[int], operation: Sequence[int], atoms: Sequen
     """Violations of computing a tile (M, N, K) by operations (M, N, K) that ``atoms`` warps or warpgroups repeat along
     each: the layout given to ``make_tiled_mma``. The last operation along an axis not divided reads beyond it."""
     broken = []
-    for name, size, one, count in zip("mnk", tile, operation, atoms, strict=True):
-        step = one * count
+    for name, size, extent, count in zip("mnk", tile, operation, atoms, strict=True):
+        step = extent * count
         if step <= 0 or size <= 0 or size % step:
             multiples = tuple(step * times for times in range(1, max(size // max(step, 1), 1) + 2)) if step > 0 else ()
             many = f" x {count}" if count != 1 else ""
-            message = f"tile {name.upper()}={size} is not a multiple of the operation's {one}{many}"
+            message = f"tile {name.upper()}={size} is not a multiple of the operation's {extent}{many}"
             near = nearest(size, multiples)
             broken.append(refuse(f"tiling.{name}", size, multiples, PARTITION, message, near))
     return broken

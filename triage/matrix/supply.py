@@ -12,7 +12,7 @@ from triage.harness.toolchains import Toolchain
 from triage.matrix.releases import Row
 from triage.model.errors import TriageError
 
-_GIVEN_UP_S = 1.5
+_ABANDON_S = 1.5
 """To kill an installer and to remove what it has installed takes half a second."""
 
 Resolve = Callable[[Row], Toolchain]
@@ -47,7 +47,7 @@ class Supply:
     def stop(self) -> None:
         """Start no further row, and wait until the one under way has been given up: its deadline has passed."""
         self._stop.set()
-        self._thread.join(_GIVEN_UP_S)
+        self._thread.join(_ABANDON_S)
 
     def _work(self) -> None:
         for row in self._rows:

@@ -50,7 +50,7 @@ class CountingRunner:
         if self.deadline.over:
             raise BudgetUsed
 
-    def one(self, request: Request) -> Attempt:
+    def attempt(self, request: Request) -> Attempt:
         """The answer to a single request. Raises BudgetUsed at the deadline."""
         return next(iter(self.run([request])))
 
@@ -126,7 +126,7 @@ class Oracle(Generic[C]):
         if self._control is None or self.runner.runs - self._checked < _CHECK_EVERY:
             return
         self._checked, trial = self.runner.runs, self.trials[-1]
-        attempts = (self.runner.one(trial.request(self._control)) for _ in range(2 * self.repeat))
+        attempts = (self.runner.attempt(trial.request(self._control)) for _ in range(2 * self.repeat))
         alike = any(trial.verdict(attempt) is Verdict.SAME for attempt in attempts)
         self.discard(self._control)
         if not alike:

@@ -59,7 +59,9 @@ _MOST_TEXTS = (MAX_FIELD, 120)
 """As much as the signature has; less where that much is not printed in one piece."""
 _ILLEGAL_ACCESS = r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS"
 _PREFIX = re.compile(r"^.*?\berror: ")
-_MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+_STAGES_WITH_FUNCTION = frozenset(
+    {Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO}
+)
 """Stages with a Python function of their own."""
 
 
@@ -105,7 +107,11 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
         if len(text) >= _LEAST_TEXT and (shown := _pattern(Field(text), printed)):
             return Expected(pattern=shown)
     # Nothing was printed; the Python stack at the signal shows the stage.
-    inside = rf"line \d+ in make_{outcome.stage.value}\b" if outcome.signal and outcome.stage in _MADE else None
+    inside = (
+        rf"line \d+ in make_{outcome.stage.value}\b"
+        if outcome.signal and outcome.stage in _STAGES_WITH_FUNCTION
+        else None
+    )
     return Expected(pattern=inside, signal=outcome.signal)
 
 

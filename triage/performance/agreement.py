@@ -105,5 +105,5 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 def _ranks(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
-    places = {value: ordered.index(value) + (ordered.count(value) + 1) / 2 for value in set(values)}
-    return [places[value] for value in values]
+    ranks = {value: ordered.index(value) + (ordered.count(value) + 1) / 2 for value in set(values)}
+    return [ranks[value] for value in values]

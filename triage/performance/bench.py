@@ -173,9 +173,9 @@ class Bench:
             text = sanitizer.written(log)
         except OSError as error:
             return NotMeasured(f"{program.name} wrote nothing: {error.strerror}")
-        found = sanitizer.parsed(text)
-        if found is not None and (found.errors or process.has_launched):
-            return found
+        check = sanitizer.parsed(text)
+        if check is not None and (check.errors or process.has_launched):
+            return check
         if isinstance(answer := process.answer, dict) and answer["ev"] == "not_measured":
             return NotMeasured(one_line(answer.get("reason")), bool(answer.get("everywhere")))
         return NotMeasured(sanitizer.fault(text) or self._why(process))

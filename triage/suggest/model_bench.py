@@ -97,13 +97,13 @@ class ModelBench:
 def configurations(case: Case, axes: Axes, multiplies: bool, most: int) -> Iterator[Mapping[str, Any]]:
     """Changes of the case: none, and a sample of all combinations of ``axes``; without those of the tiles beside its
     own, warps and stages. The same on each call. Raises InputError."""
-    points = [*_given(case, axes)] if axes else [*_around(case, multiplies)]
+    points = [*_combinations(case, axes)] if axes else [*_around(case, multiplies)]
     random.Random(case.name).shuffle(points)
     distinct = {tuple(sorted(point.items(), key=str)): point for point in ({}, *points)}
     yield from itertools.islice(distinct.values(), most)
 
 
-def _given(case: Case, axes: Axes) -> Iterator[dict[str, Any]]:
+def _combinations(case: Case, axes: Axes) -> Iterator[dict[str, Any]]:
     now = {**case.options, **case.constexprs}
     for values in itertools.product(*axes.values()):
         changes = {name: value for name, value in zip(axes, values, strict=True) if now.get(name) != value}

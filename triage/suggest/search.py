@@ -64,7 +64,7 @@ class Search:
     _tried: dict[int, Tried] = field(default_factory=dict)
     _sent: dict[int, Neighbour] = field(default_factory=dict)
     _ended: int = 0
-    _otherwise: list[LaterFailure] = field(default_factory=list)
+    _other_failures: list[LaterFailure] = field(default_factory=list)
     _seconds: list[Neighbour] = field(default_factory=list)
 
     @property
@@ -183,7 +183,7 @@ class Search:
             yield from self._second()
 
     def _second(self) -> Iterator[Neighbour]:
-        failures, self._otherwise = self._otherwise, []
+        failures, self._other_failures = self._other_failures, []
         for neighbour in self.further(failures):
             self._seconds.append(neighbour)
             yield neighbour
@@ -269,8 +269,8 @@ class Search:
         """What has only spills against it, and the model can repair."""
         if self.tuning is None or self.tuning.begins:
             return None
-        worth = (one for one in self.suggestions if one.kind is SuggestionKind.CONFIG and not one.results)
-        return next((one for one in worth if self._loses_nothing(one)), None)
+        worth = (each for each in self.suggestions if each.kind is SuggestionKind.CONFIG and not each.results)
+        return next((each for each in worth if self._loses_nothing(each)), None)
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         if "target" in suggestion.changes or suggestion.resources is None:
@@ -291,7 +291,7 @@ class Search:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
             if not same and not any(neighbour is second for second in self._seconds):
-                self._otherwise.append(LaterFailure(neighbour, outcome, diagnosis))
+                self._other_failures.append(LaterFailure(neighbour, outcome, diagnosis))
         self._tried[index] = tried
         if outcome.status is not Status.TIMEOUT:
             self._longest_s = max(self._longest_s, outcome.duration_s)

@@ -48,10 +48,10 @@ def checked(
         return [suggestion for suggestion, _, _ in suggestions], ["not sanitized: the case states no inputs"]
     cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]
     answers = dict(memory_checks(cases, limits, problem, deadline))
-    found = [
+    annotated = [
         replace(suggestion, memory_check=answer) if isinstance(answer := answers[index], MemoryCheck) else suggestion
         for index, (suggestion, _, _) in enumerate(suggestions)
     ]
     missing = dict.fromkeys(answer.reason for answer in answers.values() if isinstance(answer, NotMeasured))
-    ordered = sorted(found, key=lambda suggestion: bool(suggestion.memory_check and suggestion.memory_check.errors))
+    ordered = sorted(annotated, key=lambda suggestion: bool(suggestion.memory_check and suggestion.memory_check.errors))
     return ordered, [f"not sanitized: {reason}" for reason in missing]

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from triage.drafts.draft import Given, drafts
+from triage.drafts.draft import StatedValues, drafts
 from triage.drafts.kernels import find
 from triage.drafts.model import JitFunction
 from triage.model.errors import InputError
@@ -38,7 +38,7 @@ def functions(tmp_path: Path, source: str, head: str = HEAD) -> dict[str, JitFun
 
 
 def values(function: JitFunction) -> list[dict[str, object]]:
-    return [{name: value.value for name, value in draft.values.items()} for draft in drafts(function, Given())]
+    return [{name: value.value for name, value in draft.values.items()} for draft in drafts(function, StatedValues())]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_program_runs_with_the_defaults_of_its_command_line(tmp_path: Path) ->
             run(args.mnkl, args.dtype, args.major, args.tile)
         """,
     )["host"]
-    (draft,) = drafts(host, Given())
+    (draft,) = drafts(host, StatedValues())
     assert {name: value.value for name, value in draft.values.items()} == {
         "a": "tensor<bf16, (?,?,?):(1,?,?), align=16>",
         "b": None,
@@ -136,7 +136,7 @@ def test_each_launch_of_a_loop_is_a_configuration(tmp_path: Path) -> None:
             host(from_dlpack(tensor), None, **config)
         """,
     )["host"]
-    configured = drafts(host, Given())
+    configured = drafts(host, StatedValues())
     assert [draft.configuration for draft in configured] == ["TILE=32", "TILE=64"]
 
 
@@ -154,7 +154,7 @@ def test_each_value_of_an_autotuner_is_a_configuration(tmp_path: Path) -> None:
         tuned(torch.empty(8, device="cuda"))
         """,
     )["tuned"]
-    assert [draft.configuration for draft in drafts(host, Given())] == ["BITS=64", "BITS=128"]
+    assert [draft.configuration for draft in drafts(host, StatedValues())] == ["BITS=64", "BITS=128"]
 
 
 def test_what_a_host_function_calls_an_object_with(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_values_behind_a_check_that_fails_are_doubtful(tmp_path: Path) -> None:
         cute.compile(host, torch.empty(8, device="cuda"), None, TILE=TILE)
         """,
     )["host"]
-    (draft,) = drafts(host, Given())
+    (draft,) = drafts(host, StatedValues())
     assert (draft.values["TILE"].value, draft.values["TILE"].exact) == (48, False)
 
 
@@ -211,7 +211,7 @@ def test_a_class_is_constructed(tmp_path: Path) -> None:
         cute.compile(gemm, tensor, cutlass_torch.current_stream(), lambda x: x)
         """,
     )["Gemm"]
-    (draft,) = drafts(gemm, Given())
+    (draft,) = drafts(gemm, StatedValues())
     case = draft.case(_base())
     assert dict(case.construct) == {"acc_dtype": "cutlass.Float32", "tile": [128, 64], "epilogue": None}
     assert dict(case.signature) == {"a": "tensor<f32, (128,64):(64,1), align=4>", "stream": "stream"}
@@ -227,8 +227,8 @@ def test_a_tensor_without_dimensions_ends_nothing(tmp_path: Path) -> None:
 def test_what_cannot_be_stated_is_said(tmp_path: Path) -> None:
     host = functions(tmp_path, "cute.compile(host, torch.empty(4, device='cuda'), lambda x: x)")["host"]
     with pytest.raises(InputError, match=r"b of host: no value: a FunctionValue.*write --arg b=TYPE"):
-        drafts(host, Given())
-    assert drafts(host, Given(constexprs={"b": None}))[0].values["b"].value is None
+        drafts(host, StatedValues())
+    assert drafts(host, StatedValues(constexprs={"b": None}))[0].values["b"].value is None
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_what_cannot_be_stated_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_functions_that_the_main_block_does_not_reach(tmp_path: Path, source: str) -> None:
-    (draft,) = drafts(functions(tmp_path, source, f"import pytest\n{HEAD}")["host"], Given())
+    (draft,) = drafts(functions(tmp_path, source, f"import pytest\n{HEAD}")["host"], StatedValues())
     assert str(draft.values["a"].value).startswith("tensor<")
     assert draft.values["a"].exact == ("pytest" in source)
 
@@ -282,7 +282,7 @@ def test_guesses_by_use(tmp_path: Path) -> None:
             tiled(a, out, TILE, MODE).launch(grid=(1, 1, 1), block=(THREADS, 1, 1))
         """,
     )["guessed"]
-    (draft,) = drafts(host, Given())
+    (draft,) = drafts(host, StatedValues())
     assert {name: value.value for name, value in draft.values.items()} == {
         "a": "tensor<f32, (128,128):(128,1), align=16>",
         "out": "tensor<f32, (128,128):(128,1), align=16>",

@@ -28,7 +28,7 @@ VARIABLE = "TRITON_TRIAGE_GUARD_SERVICE"
 """JSON: ``folder`` for sockets, and the ``command`` that starts a service."""
 READY = b"ready"
 """The line that a started service sends when it listens. The lines before are its process id, and what went wrong."""
-_PLACES = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR", "TRITON_PRINT_AUTOTUNING")
+_LOCATIONS = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR", "TRITON_PRINT_AUTOTUNING")
 """Locations and output settings, in which workers of a pool may differ."""
 COMPILER = (
     "TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "NVPTX_", "AMDGCN_", "USE_IR_LOC", "USE_TTGIR_LOC",
@@ -83,7 +83,7 @@ class Service:
         self._folder, self._command = str(settings["folder"]), [str(part) for part in settings["command"]]
         # Plain numbers that are never closed: the program may have closed one, and have a file of its own there.
         self._present: Dict[int, int] = {}
-        self._given_up = (-_REST_S, "")
+        self._failure = (-_REST_S, "")
 
     def hello(self) -> None:
         """Start a service in the background, while the program still imports what it needs."""
@@ -103,9 +103,9 @@ class Service:
 
     def ask(self, messages: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
         """The answers to some messages, processed concurrently. Raises Gone."""
-        given_up, reason = self._given_up
+        failed_at, reason = self._failure
         try:
-            if time.monotonic() - given_up < _REST_S:
+            if time.monotonic() - failed_at < _REST_S:
                 raise Gone(reason)
             try:
                 return self._ask(messages)
@@ -115,7 +115,7 @@ class Service:
                 return self._ask(messages)
         except _Unusable as unusable:
             reason = "the guard's service %s" % unusable
-            self._given_up = (time.monotonic(), reason)
+            self._failure = (time.monotonic(), reason)
             raise Gone(reason) from None
         except Exception as error:
             interrupts.reraise()
@@ -240,7 +240,7 @@ class Service:
         return connection is not None
 
     def _name(self) -> str:
-        variables = [item for item in compiler_variables().items() if item[0] not in _PLACES]
+        variables = [item for item in compiler_variables().items() if item[0] not in _LOCATIONS]
         identity = [sys.executable, variables]
         digest = hashlib.sha256(json.dumps(identity).encode("utf-8", "replace")).hexdigest()
         return digest[:16]

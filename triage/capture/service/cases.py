@@ -18,7 +18,7 @@ from triage.model.case import Case, frozen
 from triage.model.target import Target
 
 _MOST = 2000
-_KEPT_S = 30 * 86400.0
+_RETENTION_S = 30 * 86400.0
 _GPU_QUERY_S = 5.0
 _WARM_UP_KERNEL = """import triton
 
@@ -62,7 +62,7 @@ def _prune(root: Path) -> None:
     folders = list(root.iterdir())
     if len(folders) < _MOST:
         return
-    limit = time.time() - _KEPT_S
+    limit = time.time() - _RETENTION_S
     for folder in folders:
         with suppress(OSError):
             if folder.stat().st_mtime < limit:

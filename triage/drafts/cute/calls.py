@@ -239,25 +239,25 @@ class Calls(Statements):
 
     def construct(self, cls: ClassValue, positional: Sequence[Any], words: Mapping[str, Any]) -> Any:
         """An object of a class of the project."""
-        made = ObjectValue(cls)
+        instance = ObjectValue(cls)
         if cls.enumeration and len(positional) == 1:
             members = [each for each in cls.names.values() if isinstance(each, ObjectValue)]
             return next((each for each in members if each.attributes.get("value") == positional[0]), UNKNOWN)
         constructor = cls.find("__init__")
         if isinstance(constructor, FunctionValue):
-            bound = self.bound(constructor, (made, *positional), words)
-            made.arguments = {name: value for name, value in bound.items() if value is not made}
+            bound = self.bound(constructor, (instance, *positional), words)
+            instance.arguments = {name: value for name, value in bound.items() if value is not instance}
             with suppress(Raised):  # An object that cannot be made is what the compile will show.
-                self.run_function(constructor, (made, *positional), words)
-            return made
+                self.run_function(constructor, (instance, *positional), words)
+            return instance
         fields = _fields(cls)
         if fields is not None:
             values = {**fields, **dict(zip(fields, positional, strict=False)), **words}
-            made.arguments = dict(values)
-            made.attributes.update(values)
+            instance.arguments = dict(values)
+            instance.attributes.update(values)
             if (after := cls.find("__post_init__")) is not None:
-                self.invoke(BoundMethod(after, made), (), {})
-        return made
+                self.invoke(BoundMethod(after, instance), (), {})
+        return instance
 
 
 def combinations(lists: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -91,11 +91,11 @@ def _type(value: Any) -> grammar.Argument:
                 raise Undescribed(f"a tensor that a case cannot state ({problem})") from None
             return tensor
         case TorchTensor():
-            made = of_dlpack(value, None)
-            if made is None:
+            described = of_dlpack(value, None)
+            if described is None:
                 raise Undescribed("a tensor whose dimensions no source states")
-            mark_layout_dynamic(made, None)  # As the DSL's own adapter does.
-            return _type(made)
+            mark_layout_dynamic(described, None)  # As the DSL's own adapter does.
+            return _type(described)
         case PointerValue(dtype=dtype, space=space, align=align):
             return grammar.Pointer(dtype, space, align)
         case StreamValue() | Namespace(attributes={"cuda_stream": _}):

@@ -58,8 +58,8 @@ def function(name: str, positional: Sequence[Any], words: Mapping[str, Any], tar
         return UNKNOWN
 
 
-def _argument(positional: Sequence[Any], words: Mapping[str, Any], at: int, name: str, otherwise: Any = None) -> Any:
-    return positional[at] if at < len(positional) else words.get(name, otherwise)
+def _argument(positional: Sequence[Any], words: Mapping[str, Any], at: int, name: str, default: Any = None) -> Any:
+    return positional[at] if at < len(positional) else words.get(name, default)
 
 
 def _from_dlpack(positional: list[Any], words: dict[str, Any], where: str) -> Any:
@@ -68,13 +68,13 @@ def _from_dlpack(positional: list[Any], words: dict[str, Any], where: str) -> An
         return tensor
     if not isinstance(tensor, TorchTensor):
         return UNKNOWN
-    made = of_dlpack(tensor, _align(align))
-    return UNKNOWN if made is None else made
+    converted = of_dlpack(tensor, _align(align))
+    return UNKNOWN if converted is None else converted
 
 
-def _space(value: Any, otherwise: str) -> str:
+def _space(value: Any, default: str) -> str:
     last = value.last if isinstance(value, Foreign) else ""
-    return last if last in SPACES else otherwise
+    return last if last in SPACES else default
 
 
 def _align(value: Any) -> int | None:

@@ -34,7 +34,7 @@ _TYPED = {
     "make_smem_layout_atom": 1,
 }  # fmt: skip
 """The argument of a function that is a type of elements."""
-_PLACES = {
+_USUAL_NUMBERS = {
     "num_bits_per_copy": 128, "byte_alignment": 16, "num_threads": 128, "barrier_id": 1, "number_of_threads": 128,
 }  # fmt: skip
 """Numbers that arguments with these names usually are."""
@@ -150,8 +150,8 @@ def _constants(symbol: Symbol, blackwell: bool) -> Iterator[tuple[Any, Basis, st
             yield _LAUNCHED[str(at)], Basis.USE, f"{at} of the launch"
         if _TYPED.get(function) == at or at in ("dtype", "element_type"):
             yield from _types(name, f"type of elements in {function}")
-        if at in _PLACES:
-            yield _PLACES[str(at)], Basis.USE, f"{at} of {function}"
+        if at in _USUAL_NUMBERS:
+            yield _USUAL_NUMBERS[str(at)], Basis.USE, f"{at} of {function}"
     for function, at, _ in facts.passed:
         if function.endswith("Op") and "Mma" in function and isinstance(at, int) and at == 2:
             yield [16, 8, 16] if "F16BF16" in function else [16, 8, 8], Basis.USE, f"shape of {function}"

@@ -136,29 +136,29 @@ class HostProgram(Calls):
 
     def define_class(self, node: ast.ClassDef, frame: NameScope) -> ClassValue:
         bases = tuple(self.value(base, frame) for base in node.bases)
-        made = ClassValue(node, frame.module, bases)
-        inner = NameScope(frame.module, made.names, frame)
+        defined = ClassValue(node, frame.module, bases)
+        inner = NameScope(frame.module, defined.names, frame)
         for statement in node.body:
             self.alone(lambda statement=statement: self.statement(statement, inner))
-        for value in made.names.values():
+        for value in defined.names.values():
             if isinstance(value, FunctionValue) and value.owner is None:
-                value.owner = made
+                value.owner = defined
                 value.frame = frame  # Names of a class are no names of its methods.
         foreigners = {base.last for base in bases if isinstance(base, Foreign)}
         decorators = [ast.unparse(each) for each in node.decorator_list]
         if foreigners & _ENUMERATIONS or any(isinstance(base, ClassValue) and base.enumeration for base in bases):
-            made.enumeration = True
-            for number, (name, value) in enumerate(list(made.names.items()), start=1):
+            defined.enumeration = True
+            for number, (name, value) in enumerate(list(defined.names.items()), start=1):
                 if not isinstance(value, FunctionValue) and not name.startswith("_"):
                     known = number if isinstance(value, type(UNKNOWN)) else value
-                    made.names[name] = ObjectValue(made, {"name": name, "value": known})
+                    defined.names[name] = ObjectValue(defined, {"name": name, "value": known})
         elif foreigners & _RECORDS or any("dataclass" in text or "mlir_namedtuple" in text for text in decorators):
-            made.fields = {
-                statement.target.id: made.names.get(statement.target.id, UNKNOWN)
+            defined.fields = {
+                statement.target.id: defined.names.get(statement.target.id, UNKNOWN)
                 for statement in node.body
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
             }
-        return made
+        return defined
 
     def import_names(self, node: ast.Import | ast.ImportFrom, frame: NameScope) -> None:
         file = self.project.files.get(frame.module.path)

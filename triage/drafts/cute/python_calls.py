@@ -114,8 +114,8 @@ def _builtin(last: str, positional: Sequence[Any], words: Mapping[str, Any], inv
             return () if last == "tuple" else []
         if not all(map(_listed, positional[:1] if last == "enumerate" else positional)):
             return UNKNOWN
-        made = _LAZY[last](*positional, **{k: v for k, v in words.items() if k == "start"})
-        return tuple(made) if last == "tuple" else list(made)
+        items = _LAZY[last](*positional, **{k: v for k, v in words.items() if k == "start"})
+        return tuple(items) if last == "tuple" else list(items)
     if last in _PURE and _known(positional):
         key = words.get("key")
         if key is not None:

@@ -58,14 +58,14 @@ def attribute(name: str) -> Any:
     return None
 
 
-def on_host(words: Mapping[str, Any], otherwise: bool) -> bool:
+def on_host(words: Mapping[str, Any], default: bool) -> bool:
     """Whether a tensor that is made with these keywords is in memory of the CPU."""
     device = words.get("device", UNKNOWN)
     if isinstance(device, Namespace):
         device = device.attributes.get("type", UNKNOWN)
     if isinstance(device, str):
         return device.startswith("cpu")
-    return otherwise if "device" not in words or device is None else False
+    return default if "device" not in words or device is None else False
 
 
 def function(name: str, positional: Sequence[Any], words: Mapping[str, Any], target: Target, where: str) -> Any:
@@ -244,9 +244,9 @@ def method(tensor: TorchTensor, name: str, positional: Sequence[Any], words: Map
         case "as_strided":
             return UNKNOWN
         case "new_empty" | "new_zeros" | "new_ones" | "new_full":
-            made = _copy(tensor, flat, row_major(flat))
-            made.dtype = _dtype(words.get("dtype"), tensor.dtype)
-            return made
+            result = _copy(tensor, flat, row_major(flat))
+            result.dtype = _dtype(words.get("dtype"), tensor.dtype)
+            return result
     return _copy(tensor, shape, stride) if name in _SAME else UNKNOWN
 
 

@@ -32,7 +32,7 @@ def uses(host: CuteHost) -> dict[str, list[Value]]:
     """Values of the parameters of a host function, and of the constructor of a class, by how they are used."""
     program, value = host.program, host.value
     constructed: list[Symbol] = []
-    made: list[ObjectValue] = []
+    instances: list[ObjectValue] = []
     program.steps, program.launched_kernels, program.inside_device = 0, 0, True
     try:
         if isinstance(value, ClassValue):
@@ -41,11 +41,11 @@ def uses(host: CuteHost) -> dict[str, list[Value]]:
             constructed = [Symbol(argument.arg) for argument in own]
             words = {symbol.name: symbol for symbol in constructed}
             instance = program.alone(lambda: program.construct(value, (), words))
-            made = [instance if isinstance(instance, ObjectValue) else ObjectValue(value)]
-        arguments = host.call.parameters[len(made) :]
+            instances = [instance if isinstance(instance, ObjectValue) else ObjectValue(value)]
+        arguments = host.call.parameters[len(instances) :]
         symbols = [Symbol(argument.arg) for argument in arguments]
         named = {symbol.name: symbol for symbol in symbols}
-        program.alone(lambda: program.run_function(host.call, made, named))
+        program.alone(lambda: program.run_function(host.call, instances, named))
         host.launched = host.launched or program.launched_kernels > 0
     finally:
         program.inside_device = False

@@ -82,13 +82,11 @@ def _alternatives(refusal: Refusal, first: Mapping[str, Value], guessed: list[st
     constants = [parameters[name] for name in guessed if name not in tensors]
     rounds = max((len(parameter.candidates) for parameter in tensors.values()), default=0)
     together = [{**own, **_nth(tensors, number)} for number in range(1, rounds)]
-    one_by_one = [
-        {**own, parameter.name: candidate} for parameter in constants for candidate in parameter.candidates[1:3]
-    ]
+    singly = [{**own, parameter.name: candidate} for parameter in constants for candidate in parameter.candidates[1:3]]
     # Types first: of three failing guesses two are those of elements.
-    for number in range(max(len(together), len(one_by_one))):
+    for number in range(max(len(together), len(singly))):
         yield from together[number : number + 1]
-        yield from one_by_one[number : number + 1]
+        yield from singly[number : number + 1]
 
 
 def _nth(parameters: Mapping[str, Parameter], number: int) -> dict[str, Value]:
@@ -100,7 +98,7 @@ def _nth(parameters: Mapping[str, Parameter], number: int) -> dict[str, Value]:
 
 
 def _is_type(value: Value) -> bool:
-    if value.constant or not isinstance(value.value, str) or value.basis is Basis.GIVEN:
+    if value.constant or not isinstance(value.value, str) or value.basis is Basis.USER:
         return False
     try:
         grammar.parse(value.value)

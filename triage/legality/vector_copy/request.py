@@ -70,8 +70,8 @@ class CopyRequest:
     @property
     def contiguous(self) -> int:
         """The mode along which the source is contiguous; the last where none is."""
-        ones = [index for index, part in enumerate(self.source.layout) if any(stride == 1 for _, stride in part.flat)]
-        return ones[0] if ones else self.source.layout.rank - 1
+        modes = [index for index, part in enumerate(self.source.layout) if any(stride == 1 for _, stride in part.flat)]
+        return modes[0] if modes else self.source.layout.rank - 1
 
 
 def read(args: Arguments, bits: int) -> CopyRequest:
@@ -176,7 +176,7 @@ def _drawing(name: str, asked: CopyRequest, tensor: CopyTensor, positions: Itera
             text = f"{offset * asked.dtype.bits // 8}"
             cells[row, column] = f"[{text}]" if (row, column) in request else text
     width = max(map(len, cells.values())) + 2
-    cells = {place: text for place, text in cells.items() if place[1] < _WIDTH // width}
+    cells = {cell: text for cell, text in cells.items() if cell[1] < _WIDTH // width}
     layout = f"{tensor.swizzle} o 0 o {tensor.layout}" if tensor.swizzle else str(tensor.layout)
     title = f"{name} {layout}: byte offset of each element; [one request of {asked.bits} bits]"
     return grid(title, cells, "row")

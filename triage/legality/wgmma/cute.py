@@ -17,12 +17,12 @@ def facts(asked: TileRequest, instruction: WgmmaInstruction) -> list[Fact]:
         return []
     operation = tensors.DSL_OPERATIONS.get(asked.a)
     text = f"{name}; CuTe DSL: {operation or 'has none'}"
-    told = [Fact("cute_atom", name, "CuTe", text)]
+    result = [Fact("cute_atom", name, "CuTe", text)]
     for who, rows in (("a", M), ("b", instruction.n)):
-        told += _operand(asked, who, rows, instruction.k)
+        result += _operand(asked, who, rows, instruction.k)
     shape = tensors.accumulator(asked.m, asked.n, instruction.n)
-    told.append(Fact("cute_accumulator", shape, "D, a thread", f"{shape}: V, MMA_M, MMA_N of one warpgroup"))
-    return told
+    result.append(Fact("cute_accumulator", shape, "D, a thread", f"{shape}: V, MMA_M, MMA_N of one warpgroup"))
+    return result
 
 
 def _operand(asked: TileRequest, who: str, rows: int, k: int) -> list[Fact]:

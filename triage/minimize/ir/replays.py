@@ -32,7 +32,7 @@ class Replays:
 
     def run(self, task: IrTask) -> Outcome | None:
         """Run a task once; None where triage could not tell how it ended."""
-        result = self.runner.one(self.request(task)).result
+        result = self.runner.attempt(self.request(task)).result
         return None if isinstance(result, Undecided) else result
 
     def shows(self, task: IrTask) -> tuple[Diagnosis, Outcome] | None:

@@ -59,7 +59,7 @@ def renamed(specimen: Specimen) -> Specimen:
     if text is None:
         return specimen
     case, arguments = specimen.case, names.local[id(view.kernel)]
-    made = names.local[id(view.constructor)] if view.constructor is not None else {}
+    constructed = names.local[id(view.constructor)] if view.constructor is not None else {}
 
     def with_new_names(values: Frozen, table: Mapping[str, str]) -> Frozen:
         return frozen({table.get(name, name): value for name, value in values.items()})
@@ -70,7 +70,7 @@ def renamed(specimen: Specimen) -> Specimen:
         signature=with_new_names(case.signature, arguments),
         constexprs=with_new_names(case.constexprs, arguments),
         divisible=with_new_names(case.divisible, arguments),
-        construct=with_new_names(case.construct, made),
+        construct=with_new_names(case.construct, constructed),
         origin=frozen(),
         inputs=frozen(),
     )

@@ -113,10 +113,10 @@ def _slice(problem: Problem) -> None:
 
 
 def _descend(problem: Problem, subsets: list[Subset[Specimen]]) -> bool:
-    return problem.descend([Subset(subset.parts, partial(_made, subset)) for subset in subsets])
+    return problem.descend([Subset(subset.parts, partial(_without_dead, subset)) for subset in subsets])
 
 
-def _made(subset: Subset[Specimen]) -> Specimen | None:
+def _without_dead(subset: Subset[Specimen]) -> Specimen | None:
     specimen = subset.make()
     return without_dead(specimen) if specimen is not None else None
 

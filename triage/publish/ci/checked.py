@@ -11,7 +11,7 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report
-from triage.publish.ci.places import FilePosition, Places
+from triage.publish.ci.positions import Checkout, FilePosition
 from triage.publish.github.message import digest
 from triage.publish.visible import clipped, one_line, visible
 from triage.publish.words import but, change, configuration
@@ -75,14 +75,14 @@ class Checked:
     seconds: float = 0.0
 
 
-def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checked:
+def of_report(name: str, report: Report, scrub: Scrub, checkout: Checkout) -> Checked:
     """The result of a checked case."""
     case, outcome, about = report.case, report.outcome, configuration(report)
     if report.diagnosis is None:
         about += f": compiles{but(outcome)}" if outcome.drawbacks else ""
         return _clean(Checked(name, CheckVerdict.PASSED, about, seconds=outcome.duration_s), scrub)
     source = report.diagnosis.source
-    positions = [places.of_case(case, source)] if source else [places.of_kernel(case)]
+    positions = [checkout.of_case(case, source)] if source else [checkout.of_kernel(case)]
     instead = tuple(
         ": ".join(part for part in (change(suggestion), suggestion.why or suggestion.note) if part)
         for suggestion in report.suggestions
@@ -95,7 +95,7 @@ def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checke
 
 
 def of_cell(
-    name: str, case: Case, seen: CellObservation, failure: SweepFailure | None, scrub: Scrub, places: Places
+    name: str, case: Case, seen: CellObservation, failure: SweepFailure | None, scrub: Scrub, checkout: Checkout
 ) -> Checked:
     """The result of a cell of a sweep; ``failure``: that which it shows."""
     if seen.state is CellState.UNTOLD:
@@ -110,7 +110,7 @@ def of_cell(
         message=seen.headline or failure.headline,
         signature=failure.signature,
         fingerprint=digest(failure.signature),
-        positions=(places.of_kernel(case),),
+        positions=(checkout.of_kernel(case),),
         stage=seen.stage,
         known=known,
     )
@@ -118,15 +118,15 @@ def of_cell(
 
 
 def of_log(
-    name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match], scrub: Scrub, places: Places
+    name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match], scrub: Scrub, checkout: Checkout
 ) -> Checked:
     """The result of a log. ``causes``: diagnoses with their line (from 1), the root first; ``matches`` belong to the
     root."""
     failures: list[CheckedFailure] = []
     for diagnosis, line in causes:
         source = diagnosis.source
-        positions = [places.position(Path(source.file), source.line, source.column)] if source else []
-        positions += [places.position(Path(name), line)] if name != "-" else []
+        positions = [checkout.position(Path(source.file), source.line, source.column)] if source else []
+        positions += [checkout.position(Path(name), line)] if name != "-" else []
         failures.append(_failure(diagnosis, () if failures else matches, positions, ()))
     verdict = CheckVerdict.FAILED if failures else CheckVerdict.PASSED
     shown = "standard input" if name == "-" else name

@@ -12,7 +12,7 @@ from triage.publish import finished
 from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, of_cell, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
-from triage.publish.ci.places import Places
+from triage.publish.ci.positions import Checkout
 from triage.publish.ci.sarif import sarif
 from triage.publish.compose.whole import compose, scrubber_for
 from triage.publish.formats import markdown
@@ -37,7 +37,7 @@ class CiRecord:
         for option, path in self._files.items():
             if option != _SUMMARY:
                 usable_file(option, path)
-        self._places = Places.here(environ)
+        self._checkout = Checkout.here(environ)
         self._checked: list[Checked] = []
         self._reports: dict[int, str] = {}
 
@@ -48,15 +48,15 @@ class CiRecord:
         scrubber = scrubber_for(triage)
         if _SUMMARY in self._files and report.diagnosis is not None:
             self._reports[len(self._checked)] = markdown.render(compose(triage, scrubber))
-        self._checked.append(of_report(name, report, scrubber.text, self._places))
+        self._checked.append(of_report(name, report, scrubber.text, self._checkout))
 
     def log(self, name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
         """Add a log; ``causes`` as for :func:`of_log`."""
-        self._checked.append(of_log(name, causes, matches, Scrubber.here().text, self._places))
+        self._checked.append(of_log(name, causes, matches, Scrubber.here().text, self._checkout))
 
     def cell(self, name: str, case: Case, seen: CellObservation, failure: SweepFailure | None) -> None:
         """Add a cell of a sweep; ``failure``: that which it shows."""
-        self._checked.append(of_cell(name, case, seen, failure, Scrubber.here().text, self._places))
+        self._checked.append(of_cell(name, case, seen, failure, Scrubber.here().text, self._checkout))
 
     def error(self, name: str, error: TriageError | str) -> None:
         """Add a case about which triage could not tell."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from triage._version import __version__
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
-from triage.publish.ci.places import FilePosition
+from triage.publish.ci.positions import FilePosition
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "tritonTriageSignature/v1"

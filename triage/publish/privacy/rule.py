@@ -119,27 +119,28 @@ class RuleSet:
 
     def edits(self, text: str, lowered: str) -> Iterator[tuple[Rule, list[Removal]]]:
         """What each rule replaces. ``lowered`` is :func:`lower` of the text."""
-        places: dict[int, list[list[int]]] = {number: [] for number in self._everywhere}
-        for anchor, offsets in self._places(lowered).items():
+        offsets_of: dict[int, list[list[int]]] = {number: [] for number in self._everywhere}
+        for anchor, offsets in self._anchor_offsets(lowered).items():
             for number in self._rules_of[anchor]:
-                places.setdefault(number, []).append(offsets)
-        for number in sorted(places):
-            offsets = places[number][0] if len(places[number]) == 1 else sorted({*itertools.chain(*places[number])})
+                offsets_of.setdefault(number, []).append(offsets)
+        for number in sorted(offsets_of):
+            lists = offsets_of[number]
+            offsets = lists[0] if len(lists) == 1 else sorted({*itertools.chain(*lists)})
             if edits := list(self.rules[number].edits(text, offsets)):
                 yield self.rules[number], edits
 
-    def _places(self, lowered: str) -> dict[int, list[int]]:
-        places: dict[int, list[int]] = {}
+    def _anchor_offsets(self, lowered: str) -> dict[int, list[int]]:
+        offsets: dict[int, list[int]] = {}
         if self._automaton is not None:
             for anchor, start, _ in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
-                places.setdefault(anchor, []).append(start)
-            return places
+                offsets.setdefault(anchor, []).append(start)
+            return offsets
         for index, text in enumerate(self._anchors):
             at = lowered.find(text)
             while at >= 0:
-                places.setdefault(index, []).append(at)
+                offsets.setdefault(index, []).append(at)
                 at = lowered.find(text, at + 1)
-        return places
+        return offsets
 
 
 def lower(text: str) -> str:

@@ -359,7 +359,7 @@ def _from(unit: Unit) -> ast.ImportFrom:
 def _lazily_imported(module: OwnModule, source: ParsedFile, name: str) -> list[tuple[str, str]]:
     """Modules that ``__getattr__`` may import a name from, with the name there: as imports that only type checkers see
     or that stand in a function, or as the entries of a table."""
-    places = [
+    origins = [
         (module.absolute(node), alias.name)
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ImportFrom)
@@ -374,10 +374,10 @@ def _lazily_imported(module: OwnModule, source: ParsedFile, name: str) -> list[t
             if not isinstance(key, ast.Constant) or not all(isinstance(text, str) for text in texts) or not texts:
                 continue
             if key.value == name:
-                places += _below(module, str(texts[0]), str(texts[1]) if len(texts) == 2 else name)
+                origins += _below(module, str(texts[0]), str(texts[1]) if len(texts) == 2 else name)
             elif name in texts:
-                places += _below(module, str(key.value), name)
-    return places
+                origins += _below(module, str(key.value), name)
+    return origins
 
 
 def _below(module: OwnModule, text: str, name: str) -> list[tuple[str, str]]:

@@ -114,7 +114,7 @@ class Flow:
     def reach(self, lines: tuple[int, ...]) -> dict[str, Reach]:
         """The parameters that the statements of these lines depend on."""
         starts = [statement for line in lines if (statement := self.statement(line)) is not None]
-        found: dict[str, Reach] = {}
+        reached: dict[str, Reach] = {}
         for guards in (False, True):
             waiting: list[tuple[Variable, int]] = []
             for start in starts:
@@ -125,9 +125,9 @@ class Flow:
                     nodes = [start, *self._launches(start.name)]
                 waiting += [(variable, late) for node in nodes for variable in self._read(node)]
             for parameter, hops in self._reached(waiting).items():
-                if parameter not in found:
-                    found[parameter] = Reach(hops, guards)
-        return found
+                if parameter not in reached:
+                    reached[parameter] = Reach(hops, guards)
+        return reached
 
     def _launches(self, name: str) -> Iterator[ast.AST]:
         for node in ast.walk(self.tree):

@@ -113,7 +113,7 @@ def _through_descriptor(subject: Subject, access: _Access) -> Exchange | None:
     toggled = tuple(other.call for other in accesses)
     values = binders(kernel, name)
     if not values:
-        return _made_by_host(subject, name, edits, toggled, access.old)
+        return _created_by_host(subject, name, edits, toggled, access.old)
     if len(values) != len(assignments(kernel, name)):
         return None
     pointers: set[str] = set()
@@ -130,10 +130,10 @@ def _through_descriptor(subject: Subject, access: _Access) -> Exchange | None:
     return Exchange(tuple(edits), toggled, pointers.pop(), True, tuple(sorted(strides)), host_block=access.old)
 
 
-def _made_by_host(
+def _created_by_host(
     subject: Subject, name: str, edits: list[Edit], toggled: tuple[ast.Call, ...], old: bool
 ) -> Exchange | None:
-    """The host made it. Its block in the signature is exchanged, ``tensordesc<fp32[32, 64]>`` and back; up to 3.3 it
+    """The host created it. Its block in the signature is exchanged, ``tensordesc<fp32[32, 64]>`` and back; up to 3.3 it
     is a bare pointer, and the block is known to the host alone."""
     type_ = str(subject.scene.case.signature.get(name, ""))
     if old and type_.startswith("*"):

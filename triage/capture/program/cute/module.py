@@ -143,7 +143,7 @@ def _construct(instance: Any, source: str) -> Optional[Dict[str, Any]]:
     head, stores = methods["__init__"].args, _stores(tree)
     if head.vararg or head.kwarg or head.posonlyargs or not set(vars(instance)) <= set(stores):
         return None
-    kept = {
+    assigned = {
         node.value.id: node.targets[0].attr
         for node in methods["__init__"].body
         if isinstance(node, ast.Assign)
@@ -153,7 +153,7 @@ def _construct(instance: Any, source: str) -> Optional[Dict[str, Any]]:
     }
     arguments = {}
     for parameter in [*head.args[1:], *head.kwonlyargs]:
-        attribute = kept.get(parameter.arg, "")
+        attribute = assigned.get(parameter.arg, "")
         if stores.get(attribute) != 1 or attribute not in vars(instance):
             return None
         try:

@@ -113,7 +113,7 @@ _CUDA = 1
 """``c10::DeviceType::CUDA`` (torch/headeronly/core/DeviceType.h)."""
 _MOST_METHODS = 64
 """More than a device guard has: 25 in torch 2.13."""
-_kept: List[Any] = []
+_registered: List[Any] = []
 
 
 def _register_no_devices(torch: Any) -> bool:
@@ -128,7 +128,7 @@ def _register_no_devices(torch: Any) -> bool:
     zero = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0)
     methods = (ctypes.c_void_p * _MOST_METHODS)(*[ctypes.cast(zero, ctypes.c_void_p).value] * _MOST_METHODS)
     guard = ctypes.c_void_p(ctypes.addressof(methods))
-    _kept.extend((zero, methods, guard))
+    _registered.extend((zero, methods, guard))
     register(ctypes.byref(ctypes.c_char()), ctypes.c_int(_CUDA), ctypes.byref(guard))
     torch._C._ensureCUDADeviceGuardSet()
     return True

@@ -24,7 +24,7 @@ class Values:
 
         self._torch, self._fake_tensor, self._weak = torch, FakeTensor, StorageWeakRef
         self._leaves, self._map = tree_leaves, tree_map
-        self._kept: Dict[int, Tuple[Any, Any]] = {}
+        self._memory: Dict[int, Tuple[Any, Any]] = {}
         self._random: Any = None
 
     def keep(self, fake: Any, value: Any) -> None:
@@ -35,14 +35,14 @@ class Values:
         else:
             memory = torch.UntypedStorage(storage.nbytes())
             self._view(memory, fake).copy_(value.detach())
-        if len(self._kept) > _PURGE_AFTER and len(self._kept) & (len(self._kept) - 1) == 0:
-            self._kept = {key: entry for key, entry in self._kept.items() if not entry[0].expired()}
+        if len(self._memory) > _PURGE_AFTER and len(self._memory) & (len(self._memory) - 1) == 0:
+            self._memory = {key: entry for key, entry in self._memory.items() if not entry[0].expired()}
         # While the weak reference exists, no other storage gets this address.
-        self._kept[storage._cdata] = (self._weak(storage), memory)
+        self._memory[storage._cdata] = (self._weak(storage), memory)
 
     def of(self, fake: Any) -> Any:
         """What a tensor reads as: a host tensor, possibly one element expanded to the shape."""
-        entry = self._kept.get(fake.untyped_storage()._cdata)
+        entry = self._memory.get(fake.untyped_storage()._cdata)
         if entry is None:
             return self._torch.zeros((), dtype=fake.dtype).expand(fake.shape)
         memory = entry[1]
@@ -66,7 +66,7 @@ class Values:
             self._follow(function, arguments, named, out)
         except Exception:
             for tensor in self._written(function, arguments, named):
-                self._kept.pop(tensor.untyped_storage()._cdata, None)
+                self._memory.pop(tensor.untyped_storage()._cdata, None)
 
     def _follow(self, function: Any, arguments: Any, named: Any, out: Any) -> None:
         if "empty" in function._schema.name:
@@ -86,7 +86,7 @@ class Values:
         elif written:
             raise MemoryError("what is written is not known in whole")
         else:
-            answers = self._run(function, arguments, named, self._one)
+            answers = self._run(function, arguments, named, self._first_element)
         for fake, answer in zip(self._fakes(out), self._tensors(answers)):  # noqa: B905 - of Python 3.10
             if any(fake is tensor for tensor in outputs) and self._worth(fake):
                 self.keep(fake, answer)
@@ -97,10 +97,10 @@ class Values:
         return fake.numel() <= _MOST_ELEMENTS and not (fake.dtype.is_floating_point or fake.dtype.is_complex)
 
     def _is_held(self, fake: Any) -> bool:
-        entry = self._kept.get(fake.untyped_storage()._cdata)
+        entry = self._memory.get(fake.untyped_storage()._cdata)
         return entry is not None and not isinstance(entry[1], self._torch.Tensor)
 
-    def _one(self, fake: Any) -> Any:
+    def _first_element(self, fake: Any) -> Any:
         """First element, with the same number of dimensions."""
         value = self.of(fake)
         return value.reshape(-1)[:1].reshape((1,) * fake.dim()) if fake.numel() else value

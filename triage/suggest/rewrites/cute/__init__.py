@@ -16,7 +16,7 @@ from triage.suggest.rewrites.recipe import Rewritten
 
 CuteRecipe = Callable[[CuteSubject], Iterator[Rewritten]]
 
-_MOST_OF_ONE = 3
+_MOST_TEXTS = 3
 """Texts that one recipe makes."""
 
 
@@ -38,7 +38,7 @@ def rewrites(source: str, scene: CuteScene, release: str, named: Iterable[str]) 
     by_entry = [name for name in CUTE_CATALOGUE if name in asked]
     seen = {source}
     for name in dict.fromkeys([*by_entry, *by_text]):
-        for rewritten in islice(recipe(name)(subject), _MOST_OF_ONE):
+        for rewritten in islice(recipe(name)(subject), _MOST_TEXTS):
             if rewritten.text not in seen:
                 seen.add(rewritten.text)
                 yield rewritten

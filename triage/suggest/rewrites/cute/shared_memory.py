@@ -25,7 +25,7 @@ _FLOAT = "f32"
 
 def definitions(subject: CuteSubject, node: ast.expr, wanted: tuple[str, ...], most: int = 40) -> list[ast.Call]:
     """The calls of certain functions that an expression's value comes from, through assignments and parameters."""
-    waiting, seen, found = [node], set[int](), list[ast.Call]()
+    waiting, seen, defining = [node], set[int](), list[ast.Call]()
     while waiting and len(seen) < most:
         current = waiting.pop(0)
         if id(current) in seen:
@@ -33,14 +33,14 @@ def definitions(subject: CuteSubject, node: ast.expr, wanted: tuple[str, ...], m
         seen.add(id(current))
         if called(current) in wanted:
             assert isinstance(current, ast.Call)
-            found.append(current)
+            defining.append(current)
             continue
         for part in ast.walk(current):
             if isinstance(part, ast.Call) and part is not current and called(part) in wanted:
                 waiting.append(part)
             elif isinstance(part, ast.Name | ast.Attribute) and (variable := subject.flow.variable(part)):
                 waiting += subject.flow.sources(variable)
-    return found
+    return defining
 
 
 def failing_copies(subject: CuteSubject) -> list[ast.Call]:
@@ -61,8 +61,8 @@ def laid_out_as_source(subject: CuteSubject) -> Iterator[Rewritten]:
         edits = []
         for allocation in allocations:
             layout = argument(allocation, 1, "layout")
-            for made in definitions(subject, layout, _LAYOUTS) if layout is not None else ():
-                edits += _along(subject, made, contiguous)
+            for layout_call in definitions(subject, layout, _LAYOUTS) if layout is not None else ():
+                edits += _along(subject, layout_call, contiguous)
         size = f"{copy.bits // 8} bytes"
         yield from subject.rewritten(
             edits,
@@ -74,24 +74,24 @@ def laid_out_as_source(subject: CuteSubject) -> Iterator[Rewritten]:
 
 def _contiguous(subject: CuteSubject, source: ast.expr) -> int | None:
     """The dimension of stride 1 of what a copy reads: of a layout in the file, or of an argument's type."""
-    for made in definitions(subject, source, _LAYOUTS):
-        shape = entries(argument(made, 0, "shape"))
-        strides = entries(argument(made, 1, "stride", "order"))
+    for layout_call in definitions(subject, source, _LAYOUTS):
+        shape = entries(argument(layout_call, 0, "shape"))
+        strides = entries(argument(layout_call, 1, "stride", "order"))
         if len(shape) < 2:
             continue
         if not strides:
-            return 0 if called(made) == "make_layout" else None
-        unit = 1 if called(made) == "make_layout" else 0
-        ones = [
+            return 0 if called(layout_call) == "make_layout" else None
+        unit = 1 if called(layout_call) == "make_layout" else 0
+        modes = [
             index for index, stride in enumerate(strides) if isinstance(stride, ast.Constant) and stride.value == unit
         ]
-        if len(ones) == 1:
-            return ones[0]
+        if len(modes) == 1:
+            return modes[0]
     tensors = dict(subject.scene.tensors)
     for name in _arguments(subject, source):
         if name in tensors:
-            ones = [index for index, stride in enumerate(tensors[name].stride) if stride == 1]
-            return ones[0] if len(ones) == 1 else None
+            modes = [index for index, stride in enumerate(tensors[name].stride) if stride == 1]
+            return modes[0] if len(modes) == 1 else None
     return None
 
 

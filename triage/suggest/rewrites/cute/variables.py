@@ -65,7 +65,7 @@ def _zero(type_: str) -> str:
 
 def one_type(subject: CuteSubject) -> Iterator[Rewritten]:
     """A variable that changes its type in a staged block: begun with the wider one, or kept in the first."""
-    found = dict.fromkeys(title for title in _BOTH.findall(subject.text) if title in grammar.DTYPES.values())
+    titles = dict.fromkeys(title for title in _BOTH.findall(subject.text) if title in grammar.DTYPES.values())
     cutlass = subject.alias("cutlass")
     for name, function in _variables(subject):
         sets = assignments(function, name)
@@ -75,22 +75,22 @@ def one_type(subject: CuteSubject) -> Iterator[Rewritten]:
             continue
         initial = before[-1]
         old = initial.value
-        types = sorted(found, key=_rank, reverse=True) or list(_ANY)
+        types = sorted(titles, key=_rank, reverse=True) or list(_ANY)
         for title in types[:2]:
             begun = [subject.module.replace(old, f"{cutlass}.{title}({_inner(subject, old)})")] if old else []
             later = [
                 node for node in sets if node is not initial and node.lineno > initial.lineno and node.value is not None
             ]
-            kept = [
+            converted = [
                 subject.module.replace(node.value, f"{cutlass}.{title}({subject.module.segment(node.value)})")
                 for node in later
                 if isinstance(node, ast.Assign) and node.value is not None
             ]
             why = f"a value that a run-time if or loop changes has one type on every way: {title}"
-            yield from subject.rewritten(begun, f"begin {name} as {title}", why, results=_narrower(title, found))
-            if _narrower(title, found):
+            yield from subject.rewritten(begun, f"begin {name} as {title}", why, results=_narrower(title, titles))
+            if _narrower(title, titles):
                 change = f"keep {name} in {title}"
-                yield from subject.rewritten([*begun, *kept], change, why, results=_narrower(title, found))
+                yield from subject.rewritten([*begun, *converted], change, why, results=_narrower(title, titles))
 
 
 def _narrower(title: str, types: dict[str, None]) -> str:

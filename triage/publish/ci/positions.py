@@ -22,13 +22,13 @@ class FilePosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Checkout:
     """Converts positions to be relative to ``root``, the checkout."""
 
     root: Path
 
     @classmethod
-    def here(cls, environ: Mapping[str, str]) -> Places:
+    def here(cls, environ: Mapping[str, str]) -> Checkout:
         """The checkout of the CI job, else of the current folder, else that folder itself."""
         current = Path.cwd()
         if workspace := environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or environ.get("WORKSPACE"):
