@@ -156,5 +156,5 @@ def test_a_null_option_is_not_stated(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("again", ['"target": "cuda:80"', '"kernel": {}'])
 def test_a_field_that_stands_there_twice_is_an_error(folder: Path, again: str) -> None:
     (folder / "case.json").write_text(f"{json.dumps(DOCUMENT)[:-1]}, {again}}}")
-    with pytest.raises(InputError, match="stands there twice; leave one of them"):
+    with pytest.raises(InputError, match="appears twice; remove one of them"):
         documents.load(folder)

@@ -19,7 +19,7 @@ from triage.model.errors import InputError, TriageError
 from triage.model.words import count
 
 _PACKAGE = "_triton_triage_capture"
-"""Module name that ``triage run`` uses as well, so that a process has one guard, whoever started it."""
+"""Module name that ``triage run`` uses as well, so that a process has one guard, however it was started."""
 
 
 def program(module: str) -> Any:
@@ -37,7 +37,7 @@ def program(module: str) -> Any:
     return importlib.import_module(f"{_PACKAGE}.{module}")
 
 
-class guard:  # noqa: N801 - stands in a with statement
+class guard:  # noqa: N801 - used in a with statement
     """Tries compiles of this process, in all threads, in isolation first: ``with triage.guard() as guarded:``.
 
     A configuration that kills the compiler, hangs it or exhausts memory raises an exception that Triton's autotuner
@@ -47,7 +47,7 @@ class guard:  # noqa: N801 - stands in a with statement
     ``timeout_s``: seconds a compile may take. ``memory``: a size such as ``8GiB``. ``folder``: where failing cases are
     kept, by default a new temporary folder. ``quiet``: no summary on standard error at the end. Raises InputError for
     an invalid size, and ImportError without Triton or CuTe DSL. Where no file can be made, nothing is guarded, which a
-    line on standard error tells."""
+    line on standard error states."""
 
     def __init__(
         self,

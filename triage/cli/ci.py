@@ -22,7 +22,7 @@ _OPTIONS = [
 def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add the three options to a command, which gets ``record`` instead: where it adds its results, None without them.
 
-    The record is written when the command ends, even with an error. With ``--github``, GitHub is told not to interpret
+    The record is written when the command ends, even with an error. With ``--github``, GitHub is asked not to interpret
     lines as workflow commands in the meantime, because reports quote logs. Workflow commands go to standard output, or
     with ``--json`` to standard error, which GitHub reads as well.
     """

@@ -43,7 +43,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     """Make cases of the jitted kernels in a file, a folder or an installed package, without running any of it.
 
     Each value is listed with what it rests on: a launch, an annotation, how the kernel uses it, its name. Triton's
-    front end is asked whether it takes them; what it refuses is corrected, or said.
+    front end is asked whether it takes them; what it refuses is corrected, or reported.
 
     Exit codes: 0 if cases were made, 3 if no kernel could be drafted.
     """

@@ -145,7 +145,7 @@ def check(
         return 2
     if undecided:
         return 3
-    # An observation that nobody has recorded yet contradicts no claim.
+    # An observation that is not recorded yet contradicts no claim.
     return int(any(deviation.recorded for deviation in deviations) and not update)
 
 

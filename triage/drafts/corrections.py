@@ -98,7 +98,7 @@ def _others(refusal: Refusal, name: str) -> list[object]:
 
 
 def guessed_pointers(refusal: Refusal, elements: Container[str] = _FLOATS) -> Iterator[tuple[str, str]]:
-    """The pointers to such elements whose type nobody states."""
+    """The pointers to such elements whose type is not stated."""
     for name, value in refusal.draft.values.items():
         if _is_pointer(value.value) and value.value[1:] in elements and not refusal.is_stated(name):
             yield name, value.value

@@ -16,7 +16,7 @@ STATED = frozenset({Basis.USER, Basis.CONFIG, Basis.HEURISTIC, Basis.LAUNCH, Bas
 DRAFTED, CONFIGURATION, SOURCE, UNCLEAR = "drafted", "configuration", "source", "unclear"
 """Fields of a drafted case's ``origin``."""
 _UNREMARKABLE = {"num_ctas": 1}
-"""Options that every configuration has, and nobody writes."""
+"""Options of every configuration that are not worth a mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class StatedValues:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One configuration of a kernel. ``values``: of every parameter; ``options``: of the back-end. ``configuration``:
-    what tells it from the kernel's other configurations; empty where there is only one."""
+    what distinguishes it from the kernel's other configurations; empty where there is only one."""
 
     function: JitFunction
     values: Mapping[str, Value]
@@ -182,7 +182,7 @@ def _best(parameter: Parameter, described: KernelDescription | None) -> Value:
 
 
 def _is_default(divisor: int, value: Value) -> bool:
-    """Whether a case says as much without words: pointers count as divisible by 16, other arguments do not."""
+    """Whether that is a case's default: pointers count as divisible by 16, other arguments do not."""
     return divisor == (16 if str(value.value).startswith("*") else 1)
 
 

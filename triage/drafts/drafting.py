@@ -188,7 +188,7 @@ def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription | No
 
 
 def _is_known(value: Value) -> bool:
-    """Whether a heuristic may be told of a value: a number that is passed at run time has only a type."""
+    """Whether a heuristic may be passed a value: a number that is passed at run time has only a type."""
     return not isinstance(value.value, str) or value.value.startswith(("*", "tl."))
 
 

@@ -35,7 +35,7 @@ def search(path: Path, name: str | None = None) -> tuple[list[JitFunction], list
     """The same, and the files that seem to define some and are not Python, each with the line and the reason."""
     if not path.exists():
         raise InputError(f"{path}: does not exist")
-    path = Path(os.path.abspath(path))  # noqa: PTH100 - links are followed by nobody: the files stay the user's own
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - links are not followed: the files stay the user's own
     with _no_collection():
         project = Project.around(path)
         functions = JittedFunctions(project)
@@ -88,7 +88,8 @@ def _described(functions: JittedFunctions, wanted: list[Jitted]) -> list[JitFunc
     result = []
     for jitted in wanted:
         own = launches.get(jitted, [])
-        # One that nobody launches or calls is a library's own: launched from elsewhere, unless it returns a value.
+        # One that is neither launched nor called is a library's own: launched from elsewhere, unless it returns a
+        # value.
         launched = bool(own) or jitted.tuned or (jitted not in called and not jitted.returns)
         result.append(
             infer(jitted, own, _uses(jitted, functions, own), launched, _obstacle(jitted), functions.project.half)

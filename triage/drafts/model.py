@@ -1,6 +1,6 @@
 """What the source of a project shows of its kernels: each parameter with the values that it may take, and why.
 
-Nothing here is certain. A value carries its basis, so that whoever reads a verdict on a drafted case sees what it
+Nothing here is certain. A value carries its basis, so that the reader of a verdict on a drafted case sees what it
 rests on.
 """
 
@@ -92,11 +92,11 @@ class JitFunction:
     """A function that is compiled for a GPU.
 
     ``launched``: False for a function that only other jitted functions call. ``configs``: the source of each autotune
-    configuration, as far as it is written out. ``heuristics``: the parameters that heuristics set. ``options``: what
-    a launch states of ``num_warps`` and the like. ``launches``: where it is launched. ``launched_with``: what each
-    launch passes, where launches are configurations of their own. ``target``: the GPU that its source is written for,
-    where it tells. ``obstacle``: why it cannot be cut out of its file, where that fails. ``unsupported``: why a case
-    cannot state how it is launched.
+    configuration, as far as it is written out. ``heuristics``: the parameters that heuristics set. ``options``: what a
+    launch states of ``num_warps`` and the like. ``launches``: where it is launched. ``launched_with``: what each launch
+    passes, where launches are configurations of their own. ``target``: the GPU that its source is written for, where it
+    shows that. ``obstacle``: why it cannot be cut out of its file, where that fails. ``unsupported``: why a case cannot
+    state how it is launched.
     """
 
     file: Path

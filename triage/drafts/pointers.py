@@ -22,7 +22,7 @@ from triage.drafts.names import Role, role
 
 
 def never_pointers(jitted: Jitted, launches: list[Launch]) -> frozenset[str]:
-    """Parameters that are no addresses: constants, and those that launches pass numbers for."""
+    """Parameters that are not addresses: constants, and those that launches pass numbers for."""
     names = {argument.arg for argument in jitted.arguments if is_constexpr(argument)}
     for argument in jitted.arguments:
         values = [value for launch in launches for value in launch.arguments.get(argument.arg, ())]

@@ -78,7 +78,7 @@ class Refusal:
 
     @property
     def guessed(self) -> list[str]:
-        """Those of them whose values nobody states."""
+        """Those of them whose values are not stated."""
         return [name for name in self.related if not self.is_stated(name)]
 
     def sizes(self, names: list[str]) -> dict[str, int]:
@@ -91,7 +91,7 @@ class Refusal:
         default, each states another, which may be meant for other values of other parameters."""
         value = self.draft.values[name]
         if value.value is None and value.basis is not Basis.USER:
-            return False  # Whoever passes None, passes it in some launches, or a wrapper fills it in.
+            return False  # A caller passes None in some launches, or a wrapper fills it in.
         if value.basis not in (Basis.LAUNCH, Basis.DEFAULT) or not value.exact:
             return value.basis in STATED and value.exact
         candidates = next(each.candidates for each in self.draft.function.parameters if each.name == name)

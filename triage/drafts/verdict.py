@@ -79,7 +79,7 @@ def _of_the_compiler(refusal: Refusal) -> Judgement | None:
 
 
 def _exhausted(refusal: Refusal) -> Judgement | None:
-    """Time or memory ran out, as sizes that nobody uses may make it."""
+    """Time or memory ran out, as unrealistic sizes may cause."""
     if not refusal.diagnosis.kind.has(Trait.EXHAUSTED):
         return None
     large = {
@@ -91,7 +91,7 @@ def _exhausted(refusal: Refusal) -> Judgement | None:
 
 
 def _out_of_resources(refusal: Refusal) -> Judgement | None:
-    """More of a resource than there is: smaller tiles, or narrower elements, where nobody states them."""
+    """More of a resource than there is: smaller tiles, or narrower elements, where they are not stated."""
     if refusal.diagnosis.kind is not Kind.OUT_OF_RESOURCES:
         return None
     sizes = refusal.sizes(list(refusal.draft.values))
@@ -168,7 +168,7 @@ def _values(draft: Draft) -> list[tuple[str, str]]:
 
 
 def _unless_sized(refusal: Refusal, reason: str) -> Judgement:
-    """A failure, unless it has a size that nobody states."""
+    """A failure, unless it has a size that is not stated."""
     sizes = refusal.sizes(list(refusal.draft.values))
     names = ", ".join(f"{name}={size}" for name, size in sizes.items())
     return Unclear(f"{reason} ({names}): {shown_headline(refusal)}") if sizes else KernelFails()

@@ -1,1 +1,1 @@
-"""Files and folders: those of other people, the cache, temporary folders, the data that ships with triage."""
+"""Files and folders: untrusted ones, the cache, temporary folders, the data that ships with triage."""

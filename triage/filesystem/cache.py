@@ -1,5 +1,5 @@
 """The folder in which triage keeps what it may need again. What lies in it decides what triage reports and which
-interpreters it starts, so nobody but its owner may write there."""
+interpreters it starts, so only its owner may write there."""
 
 import errno
 import fcntl
@@ -63,7 +63,7 @@ def is_at_work(root: Path) -> bool:
 @cache
 def _hold(root: Path) -> None:
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    with suppress(OSError):  # no locks on this file system, or somebody is just looking
+    with suppress(OSError):  # no locks on this file system, or another process is just looking
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
@@ -78,7 +78,7 @@ def own_folder(folder: Path) -> Path:
 
 
 def is_trusted(folder: Path) -> bool:
-    """Whether nobody but the user and the administrator could have changed what is in ``folder``; true where there is
+    """Whether only the user and the administrator could have changed what is in ``folder``; true where there is
     none."""
     try:
         facts, link = folder.stat(), folder.lstat()

@@ -1,4 +1,4 @@
-"""Reads and writes files in folders that somebody else may have filled: the one check of what is read, and where to.
+"""Reads and writes files in untrusted folders: the only check of what is read, and of where is written.
 
 A case, a finished triage or another tool's folder may hold links, pipes and devices under the names of files. What is
 read lies, with its links resolved, in the folder that it is read from, and is a regular file; what is written stays in

@@ -1,8 +1,8 @@
 """Temporary folders, all below one folder of the user's own, and the removal of what killed processes left there.
 
-A process that uses a temporary folder holds a shared lock on it, which ends with the process however that ends. What
-nobody holds any more is a leftover, and the first process of triage that needs a temporary folder removes it. Locks and
-not process ids: containers and machines that share the folder do not share those.
+A process that uses a temporary folder holds a shared lock on it, which ends with the process however that ends. A
+folder that no process holds any more is a leftover, and the first process of triage that needs a temporary folder
+removes it. Locks and not process ids: containers and machines that share the folder do not share those.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from triage.filesystem.files import private_folder, remove_tree
 from triage.model.errors import EnvironmentFault
 
 RETAINED = ".kept"
-"""File that marks a folder whose results a person was told about: it outlives its process."""
+"""File that marks a folder whose results were reported to the user: the folder outlives its process."""
 RETENTION_S = 30 * 86400.0
 """How long such results stay: as long as the captured cases in the cache."""
 _NO_RESULT = {RETAINED, "tally"}
@@ -171,7 +171,7 @@ def _leftovers(root: Path, older_than_s: float, retained: bool) -> Iterator[Path
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[float]:
-    """Hold a folder that nobody else holds; yields the seconds since it changed. Raises OSError where somebody does."""
+    """Hold a folder that no other process holds; yields the seconds since it changed. Raises OSError where one does."""
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         age_s = time.time() - os.fstat(lock).st_mtime

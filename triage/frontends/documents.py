@@ -41,7 +41,7 @@ def load(path: Path, boundary: Path | None = None) -> Case:
         fields: dict[str, Any] = {}
         for name, value in pairs:
             if name in fields:
-                raise InputError(f"{document_path}: {name:.{_MOST_SHOWN}}: stands there twice; leave one of them")
+                raise InputError(f"{document_path}: {name:.{_MOST_SHOWN}}: appears twice; remove one of them")
             fields[name] = value
         return fields
 

@@ -2,7 +2,7 @@
 
 A kernel that does one of ``USES`` with one type was compiled for every type, target and release of the tables below, up
 to the assembler (cuda) or to the assembly text (hip: there is no linker in all releases); ``violations`` says what
-failed, whichever stage said it. So the table holds what the front end refuses on purpose (``supported_fp8_dtypes``,
+failed, whichever stage reported it. So the table holds what the front end refuses on purpose (``supported_fp8_dtypes``,
 the types of tl.dot and the atomics), and what only breaks later:
 
 - bf16 on sm_75 up to 3.2: ptxas has no bf16 arithmetic or conversion there; 3.3 emulates it.

@@ -1,4 +1,4 @@
-"""Element types under one name each, whoever spells them: Triton, torch, PTX or LLVM."""
+"""Element types under one name each, for all spellings: Triton, torch, PTX or LLVM."""
 
 from dataclasses import dataclass
 

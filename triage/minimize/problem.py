@@ -183,7 +183,7 @@ class ReductionProblem(Generic[C]):
     # ---- patches
 
     def rounds(self, once: Callable[[bool], None]) -> None:
-        """Call ``once`` until it changes nothing. It is told whether this is the first round. Patches that were
+        """Call ``once`` until it changes nothing. Its argument is whether this is the first round. Patches that were
         rejected in an earlier round are tried again before the end: later changes may allow them."""
         for number in range(_MOST_ROUNDS):
             before, everything = self.best, not self._rejected

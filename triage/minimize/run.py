@@ -54,7 +54,7 @@ _RESERVED = 0.3
 
 def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = None) -> MinimizeResult:
     """Reduce a case. An interrupt (KeyboardInterrupt) ends the search and keeps the best. Raises InputError when the
-    case does not fail, EnvironmentFault when it cannot be told whether it does."""
+    case does not fail, EnvironmentFault when that cannot be decided."""
     started = time.monotonic()
     progress = progress or Progress()
     progress.caveats([case.target])

@@ -27,7 +27,7 @@ Frozen: TypeAlias = Mapping[str, Any]
 """A read-only mapping of JSON values."""
 
 SLICED = "sliced"
-"""The entry of a case's origin that tells that its files were cut out of others."""
+"""The entry of a case's origin which states that its files were cut out of others."""
 
 IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
 """File name endings of kernels that are a stage's IR (``.source``: the front end); ``.mlir`` is a module with the

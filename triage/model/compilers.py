@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Compiler:
     """``name``: in a case's ``toolchain``, in an environment's facts, and of the option that chooses a release.
     ``title``: for people. ``distribution``: on the Python Package Index; ``also_named``: other builds of it.
-    ``module``: what a program imports. ``libraries``: its compiled libraries, ``evidence``: a file that tells it from
-    another package of the same name, both below the module's folder. ``beside``: packages that an environment with it
-    needs besides.
+    ``module``: what a program imports. ``libraries``: its compiled libraries, ``evidence``: a file that distinguishes
+    it from another package of the same name, both below the module's folder. ``beside``: packages that an environment
+    with it needs besides.
 
     ``releases``: every one on the index when this was written, oldest first. Newer ones are found by the installer; the
     table answers what ``3.3`` means without asking, and what is near a version that does not exist.

@@ -18,7 +18,7 @@ class Trait(Flag):
     WORDLESS = auto()
     """It says how the process ended and nothing more."""
     PROCESS_END = auto()
-    """A process's own end, which whoever started it sees as well."""
+    """How a process ended, which its parent sees as well."""
     GAVE_UP = auto()
     """The compiler stopped itself, or the system stopped it, in its own code."""
     IN_PASS = auto()
@@ -84,7 +84,7 @@ class Diagnosis(Documented):
     out-of-resources failure, ``resource`` what they count: documents have these three only where there is one.
     ``compiler`` is whose failure it is, where its words or those around it tell.
     ``elsewhere``: it only reports the failure of another process, and nothing shows that this one compiles kernels.
-    ``setting`` is what the text tells of the machine; ``related`` are the failures that the same text chains to this
+    ``setting`` is what the text shows of the machine; ``related`` are the failures that the same text chains to this
     one, as exceptions do, or that follow from it."""
 
     kind: Kind

@@ -40,7 +40,7 @@ class ReleaseRequest:
         return self.is_met_by(version) or self.is_met_by(without_local(version))
 
     def is_met_by(self, version: str) -> bool:
-        """Whether ``version`` is the release that was asked for, and not somebody's own build of it."""
+        """Whether ``version`` is the release that was asked for, and not a custom build of it."""
         if not self.is_series:
             return version == self.text
         parsed = read(version)

@@ -1,4 +1,4 @@
-"""What a text or a case tells of the machine on which something failed."""
+"""What a text or a case shows of the machine on which something failed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from triage.model.document import Amount, Count, Doc, Documented
 
 _FIRST = 3
-"""Choices of the model that somebody would try."""
+"""Choices of the model that a user would try."""
 _FEWEST = 3
 """Configurations below which ranks say nothing."""
 

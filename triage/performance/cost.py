@@ -80,7 +80,7 @@ def order(
     reference = _reference(compared, meant)
 
     def behind(suggestion: Suggestion) -> tuple[bool, bool]:
-        # What may change results is another program. Warps too few for the class that was asked for are no repair:
+        # What may change results is another program. Too few warps for the class that was asked for do not repair it:
         # num_warps=1 and 2 in place of wgmma reached 2 to 3 of 264 TFLOP/s on H100 and H200, where a smaller tile that
         # drops to mma.sync as well reached the 88 that were expected of it.
         few = suggestion.resources is not None and (suggestion.resources.threads or GROUP_THREADS) < GROUP_THREADS

@@ -136,8 +136,8 @@ class Session:
         self, kernels: Iterable[JitFunction], releases: Mapping[Compiler, list[str | None]] | None = None
     ) -> list[Toolchain]:
         """The toolchains of the compilers that kernels are for. ``releases``: of each, where not that of the options.
-        Where only some of the compilers are here, that is said, and the kernels of the others are left out. Raises
-        InputError and EnvironmentFault."""
+        Where only some of the compilers are available, that is reported, and the kernels of the others are left out.
+        Raises InputError and EnvironmentFault."""
         resolved: list[Toolchain] = []
         missing: list[TriageError] = []
         for compiler in dict.fromkeys(kernel.language.compiler for kernel in kernels):

@@ -122,7 +122,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What suggestions use of one thing."""
+    """What suggestions use of a resource."""
 
     title: str
     unit: str

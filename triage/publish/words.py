@@ -68,7 +68,7 @@ def standing(match: Match) -> str:
 
 
 def telling(matches: Sequence[Match], most: int) -> list[Match]:
-    """The matches to show: a family of causes tells nothing beside an entry that names the cause."""
+    """The matches to show: a family of causes adds nothing to an entry that names the cause."""
     return [match for number, match in enumerate(matches) if not match.generic or number == 0][:most]
 
 

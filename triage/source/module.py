@@ -108,7 +108,7 @@ class Module:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> ast.Module | None:
-    """The syntax tree, which nobody may change. A reducer parses each text several times in a row."""
+    """The syntax tree; it must not be changed. A reducer parses each text several times in a row."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -39,7 +39,7 @@ class Proposers(Protocol):
     """Everything that is proposed for one failure, likeliest first; nothing is compiled here.
 
     ``before_releases``: configurations that are tried before other releases, which start a server of their own each.
-    ``most_further``: what is tried on top of a neighbour that mends the first of two failures; 0 where a compile names
+    ``most_further``: what is tried on top of a neighbour that fixes the first of two failures; 0 where a compile names
     all that it refuses, or the compiler's message does not tell one failure from the next.
     """
 

@@ -38,7 +38,7 @@ def fast_path_of_compiled(case: Case, outcome: Outcome) -> FastPath:
 
 def surely_faster(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
     """Those whose whole range of expected times is below that of the configuration that was asked for, without serious
-    spills: a compile needs no repair, so what may be as slow is no suggestion."""
+    spills: a compile needs no repair, so what may be as slow is not suggested."""
     return tuple(
         suggestion
         for suggestion in suggestions

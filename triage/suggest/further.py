@@ -1,6 +1,6 @@
-"""Repairs that need two changes: one message hides another, which shows once the first is mended.
+"""Repairs that need two changes: one message hides another, which shows once the first is fixed.
 
-A neighbour that fails otherwise, and not earlier, has mended the first. What is proposed for its own failure is tried
+A neighbour that fails differently, and not earlier, has fixed the first. What is proposed for its own failure is tried
 on top of it.
 """
 
@@ -28,7 +28,9 @@ class LaterFailure:
     diagnosis: Diagnosis
 
 
-def mended(stage: Stage | None, before: Diagnosis, case: Case, failures: Iterable[LaterFailure]) -> list[LaterFailure]:
+def repaired(
+    stage: Stage | None, before: Diagnosis, case: Case, failures: Iterable[LaterFailure]
+) -> list[LaterFailure]:
     """The neighbours of a case that fail no earlier than it does, the latest first, then the smallest change. ``stage``
     and ``before``: how the case fails."""
     flow = Flow.of(case.text(), case.name)

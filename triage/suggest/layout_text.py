@@ -50,7 +50,7 @@ class Layout:
 
     @property
     def root(self) -> str:
-        """What stands before the first dot: the name under which the kernel knows Gluon's language."""
+        """The text before the first dot: the name under which the kernel knows Gluon's language."""
         return self.path.split(".", 1)[0]
 
     def get(self, name: str) -> Any:

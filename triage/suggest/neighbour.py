@@ -1,4 +1,4 @@
-"""One thing to try: a case, the toolchain to try it with, and how to speak of it."""
+"""A candidate: a case, the toolchain to compile it with, and its description."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

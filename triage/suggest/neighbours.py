@@ -171,5 +171,5 @@ def _needed(scene: Scene, proposal: Proposal) -> bool:
     """Too much memory by a factor that two changes may make up for, and no single one."""
     needed = scene.evidence.shrink_to
     if needed is None or needed > 0.5:
-        return False  # Halving one thing may be enough.
+        return False  # Halving one parameter may be enough.
     return 0.25 * needed < shrinks_to(scene.case, proposal.changes) <= 0.75 * needed

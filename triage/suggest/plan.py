@@ -18,7 +18,7 @@ from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
 from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
-from triage.suggest.further import LaterFailure, mended, together
+from triage.suggest.further import LaterFailure, repaired, together
 from triage.suggest.neighbour import Neighbour, releases, rewritten_source
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
@@ -27,7 +27,7 @@ from triage.suggest.tuning.tuning import Tuning
 from triage.suggest.unrolled import in_parts
 
 _MOST_ADVICE = 2
-_MOST_MENDED = 2
+_MOST_REPAIRED = 2
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
 _READ_FROM_TTGIR_ON = frozenset(
     {
@@ -110,8 +110,8 @@ class NeighbourPlan:
         most = self._proposers.most_further
         if not most or self.case.is_ir or not self.outcome.imported:
             return
-        best = mended(self.outcome.stage, self.diagnosis, self.case, failures)[:_MOST_MENDED]
-        turns = [islice(self._on_top(failure), most // _MOST_MENDED) for failure in best]
+        best = repaired(self.outcome.stage, self.diagnosis, self.case, failures)[:_MOST_REPAIRED]
+        turns = [islice(self._on_top(failure), most // _MOST_REPAIRED) for failure in best]
         for seconds in zip_longest(*turns):
             yield from filter(None, seconds)
 

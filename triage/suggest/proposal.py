@@ -40,5 +40,5 @@ class Proposal:
 
     @property
     def key(self) -> str:
-        """Equal for proposals that change the same things to the same values, whoever made them."""
+        """Equal for proposals that change the same parameters to the same values, whatever proposed them."""
         return json.dumps(dict(self.changes), sort_keys=True)

@@ -241,7 +241,7 @@ class Search:
         return Request(neighbour.case, neighbour.toolchain, limits, action, tag=(index, neighbour))
 
     def _end_soon(self) -> None:
-        """Give up what does not end as soon as the others did: nobody needs it."""
+        """Cancel what takes longer than the others did: its result is not needed."""
         deadline, patience_s = self.engine.deadline, max(_LAST_S, _LAST * self._longest_s)
         deadline.until = min(deadline.until, time.monotonic() + patience_s)
 

@@ -1,7 +1,7 @@
 """The guard's service: a process that compiles in isolation, reached over a socket.
 
-It is started on first use, by exec and never a bare fork, as nobody's child. One service serves all processes of a
-program with the same interpreter and the same compiler variables; it ends when they have.
+It is started on first use, by exec and never a bare fork, and detached from the program. One service serves all
+processes of a program with the same interpreter and the same compiler variables; it ends when they have.
 
 Whatever becomes of it, the program goes on: a service that was killed is started anew, one that was stopped is
 continued, and where none can be had the program learns that within seconds, and compiles without."""
@@ -40,9 +40,9 @@ _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_CACHE_DIR", "TRITON_HOME")
 SIGN_S = 1.0
 """A service that starts or works on a question sends an empty line so often, as a sign of life."""
 _STOPPED_SIGNS = 3
-"""Missing signs after which a service that somebody stopped (SIGSTOP) is continued; as many again end the wait."""
+"""Missing signs after which a service that was stopped (SIGSTOP) is continued; as many again end the wait."""
 _LOST_SIGNS = 60
-"""Missing signs after which any service is given up. A compile that takes all memory makes the machine swap, and the
+"""Missing signs after which any service is abandoned. A compile that takes all memory makes the machine swap, and the
 program must not compile just that one itself."""
 _START_SIGNS = 10
 """The same for a service that starts, whose first sign takes a start of Python, from a cold network disk."""
@@ -171,7 +171,7 @@ class Service:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return False
-            # A service that ended has removed the file, and the lock of a removed file excludes nobody.
+            # A service that ended has removed the file, and the lock of a removed file excludes no process.
             if not os.fstat(lock).st_nlink or self._answers(name):
                 return False
             failed_at, _, problem = os.pread(lock, _MOST_RECORD, 0).decode("utf-8", "replace").partition(" ")
@@ -248,7 +248,7 @@ class Service:
 
 def connect(path: str, name: str) -> Optional[socket.socket]:
     """A connection to the service that listens at ``name`` in the folder ``path``, None without one. Raises OSError, in
-    a folder that is not this user's as well, and _Unusable where nobody accepts it."""
+    a folder that is not this user's as well, and _Unusable where nothing accepts it."""
     try:
         folder = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

@@ -124,7 +124,7 @@ def _running() -> List["compiling"]:
     return running
 
 
-class compiling:  # noqa: N801 - stands in a with statement
+class compiling:  # noqa: N801 - used in a with statement
     """One call of ``compile``."""
 
     def __init__(self) -> None:

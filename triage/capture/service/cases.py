@@ -31,7 +31,7 @@ def warm():
 
 def stable(case: Case, temporary: Path) -> tuple[Case, str]:
     """The same case, with its source in triage's cache, in a folder named by its content; where the cache cannot be
-    written, below ``temporary``, and a line that tells that. Raises OSError.
+    written, below ``temporary``, and a line that reports it. Raises OSError.
 
     All configurations of a kernel share the folder, and with it a server that has imported the module, and the
     confirmation of a crash."""

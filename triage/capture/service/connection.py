@@ -46,7 +46,7 @@ class Connection:
 
 
 class SignsOfLife:
-    """A thread that tells the waiting programs, each second, that this process lives."""
+    """A thread that signals to the waiting programs, each second, that this process lives."""
 
     def __init__(self) -> None:
         self._connections: set[Connection] = set()

@@ -188,7 +188,8 @@ class GuardService:
             self._hang_up(connection)
 
     def _hang_up(self, connection: Connection) -> None:
-        """Raises _Deserted if no connection is left and compiles are under way that nobody wants any more."""
+        """Raises _Deserted if no connection is left and compiles are under way whose results are not needed any
+        more."""
         self._engine.leave(connection.sock)
         self._signs_of_life.end(connection)
         self._connections.remove(connection)
@@ -275,7 +276,7 @@ class GuardService:
 
 
 class _Deserted(Exception):
-    """The last connection was closed, and compiles are under way that nobody wants any more."""
+    """The last connection was closed, and compiles are under way whose results are not needed any more."""
 
 
 def _message(connection: Connection, line: bytes) -> tuple[_Question, str] | None:

@@ -19,7 +19,8 @@ OTHERS = tuple(Target("cuda", architecture) for architecture in ("100", "120"))
 
 
 def required_target(tree: ast.Module) -> tuple[Target, str]:
-    """The target whose parts of the DSL a source names, and the name that tells; that of triage where it names none.
+    """The target whose parts of the DSL a source names, and the name that implies it; that of triage where it names
+    none.
 
     The matrix instructions of 10.x are refused on every other architecture, and those of 9.0 too (`MmaF16BF16Op` of
     ``warpgroup`` and ``tcgen05`` check it as they are made).

@@ -37,7 +37,7 @@ _ALIGNED = 16
 
 
 def attribute(name: str) -> Any:
-    """What a dotted name of ``cutlass`` is, where it is no function: a type of elements."""
+    """The type of elements that a dotted name of ``cutlass`` is; None for another."""
     last = name.rpartition(".")[2]
     if last == "WARP_SIZE":
         return 32

@@ -114,7 +114,7 @@ def _is_tensor(argument: ast.arg) -> bool:
 
 
 def assumed(argument: ast.arg, function: ast.AST) -> Any:
-    """A value for a parameter that nobody states."""
+    """A value for a parameter that is not stated."""
     name, kind = argument.arg, annotation_name(argument.annotation)
     if kind in STREAMS:
         return StreamValue()

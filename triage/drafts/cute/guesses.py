@@ -98,7 +98,7 @@ def _rank(facts: Facts, gemm: bool) -> tuple[int, str]:
         return facts.length, f"has {facts.length} dimensions at least"
     if facts.indices and not facts.passed:
         return 1, "indexed by one coordinate"
-    return 2, "nothing tells otherwise"
+    return 2, "by default"
 
 
 def element_types(facts: Facts, matrix: bool) -> list[str]:

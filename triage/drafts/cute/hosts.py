@@ -46,7 +46,7 @@ class CuteHost:
 
 
 def key_of(value: FunctionValue | ClassValue) -> Key:
-    """What a host function is told by: a file may be evaluated in several programs."""
+    """Identity of a host function: a file may be evaluated in several programs."""
     module = value.module
     return module.path, value.name if isinstance(value, FunctionValue) else value.node.name
 

@@ -143,7 +143,7 @@ class HostProgram(Calls):
         for value in defined.names.values():
             if isinstance(value, FunctionValue) and value.owner is None:
                 value.owner = defined
-                value.frame = frame  # Names of a class are no names of its methods.
+                value.frame = frame  # The methods of a class do not see its names.
         foreigners = {base.last for base in bases if isinstance(base, Foreign)}
         decorators = [ast.unparse(each) for each in node.decorator_list]
         if foreigners & _ENUMERATIONS or any(isinstance(base, ClassValue) and base.enumeration for base in bases):

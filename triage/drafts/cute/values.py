@@ -211,7 +211,7 @@ class BoundMethod:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ForeignMethod:
-    """A method of a value that is no object of the project: ``tensor.permute``, ``parser.add_argument``."""
+    """A method of a value that is not an object of the project: ``tensor.permute``, ``parser.add_argument``."""
 
     owner: Any
     name: str

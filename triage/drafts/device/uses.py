@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Use(Enum):
-    """A use of a parameter, which tells what it is."""
+    """A use of a parameter, which shows what it is."""
 
     ADDRESS = "address"
     DESCRIPTOR = "descriptor"

@@ -1,7 +1,7 @@
 """Launches of kernels, and what their arguments are: an abstract evaluation of the host functions around them.
 
 Every expression has a few likely values (``values``). A function is read once, all its branches; its parameters are
-what its callers in the project pass, its annotations and its defaults say. Sizes that nobody states are usual ones by
+what its callers in the project pass, its annotations and its defaults say. Sizes that are not stated are usual ones by
 name, so that what is computed of them (``next_power_of_2(D)``) fits together, as it would in a run."""
 
 from __future__ import annotations

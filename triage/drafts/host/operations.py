@@ -106,7 +106,7 @@ def operation(left: Abstract, op: ast.operator, right: Abstract) -> Abstract:
             known = left if isinstance(left, Int | Float) else right
             if isinstance(op, ast.Div) or isinstance(known, Float):
                 return Float()
-            # Sizes are multiplied and divided by what nobody knows.
+            # Sizes are multiplied and divided by unknown numbers.
             return Int() if isinstance(op, ast.FloorDiv | ast.Mod) else Unknown()
     return Unknown()
 

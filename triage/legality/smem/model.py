@@ -231,7 +231,7 @@ def _descriptors(loop: Loop) -> Iterator[MemoryPart]:
 
 
 def _one_stage(loop: Loop, a: int, b: int) -> Iterator[MemoryPart]:
-    """Not pipelined: every load waits on a barrier of its own, whose memory the next thing reuses."""
+    """Not pipelined: every load waits on a barrier of its own, whose memory the next allocation reuses."""
     if loop.instruction is DotInstruction.MMA and loop.release >= (3, 6):
         yield MemoryPart("A or B", max(a, b))
     elif loop.instruction is DotInstruction.MMA:

@@ -102,7 +102,7 @@ def violations(
 
 
 def _architecture(target: str | Target | None) -> tuple[int | None, bool]:
-    """Compute capability times ten (0 for what has no tcgen05 or is no target), and whether only the features of the
+    """Compute capability times ten (0 for what has no tcgen05 or is not a target), and whether only the features of the
     family are on."""
     if target is None:
         return None, False
@@ -143,7 +143,7 @@ def _target(
 
 def _operands(a: str, b: str | None, left: str | None, right: str | None, row: MmaKind | None) -> list[Violation]:
     """Types that the kind (any kind, without one) does not multiply, and pairs that it does not mix. Without ``b`` both
-    are the same type, which is said once."""
+    are the same type, which is stated once."""
     allowed = row.operands if row else tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
     broken = []
     for parameter, given, name in (("a", a, left), ("b", b, right)):

@@ -1,7 +1,7 @@
 """TMA of a tensor given by a layout, as CuTe describes it: a box of a tile's extents over strided global memory.
 
 ``make_tiled_tma_atom`` of CuTe DSL 4.8.1 checks none of the driver's limits: boxes over 256, inner boxes of less than
-16 bytes, strides that are no multiple of 16 bytes and tensors without a stride of 1 compile.
+16 bytes, strides that are not multiples of 16 bytes and tensors without a stride of 1 compile.
 """
 
 from collections.abc import Sequence

@@ -53,7 +53,7 @@ class CopyRequest:
         return prod(extent for extent, _ in self.source.layout.flat if isinstance(extent, int))
 
     def positions(self) -> tuple[tuple[int, int], ...]:
-        """Row and column of the elements of the first thread's first request; () where they cannot be told."""
+        """Row and column of the elements of the first thread's first request; () where they cannot be computed."""
         shape = self.source.layout.shape
         if not isinstance(shape, tuple) or len(shape) != 2:
             return ()

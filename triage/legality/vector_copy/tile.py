@@ -122,7 +122,7 @@ def violations(
         )
     for side, tile in (("source", source), ("destination", destination)):
         aligned = alignment_bits(tile, covered, dtype)
-        # What is not contiguous is said above; here an address is off though its elements lie together.
+        # What is not contiguous is reported above; here an address is off though its elements lie together.
         if (bits <= length * dtype.bits or bits <= dtype.bits) and aligned % bits:
             broken("alignment", f"{side} vectors lie at multiples of {aligned} bits, not of {bits}", written)
     return violated

@@ -1,4 +1,4 @@
-"""What ``triage explain wgmma`` tells of a tile in CuTe's terms."""
+"""What ``triage explain wgmma`` states of a tile in CuTe's terms."""
 
 from triage.legality.algebra.operations import NotDivisible
 from triage.legality.explanation import Fact

@@ -45,7 +45,7 @@ class CandidateCompiler:
     def learn(self, specimen: Specimen, repeat: int | None = None, until: float = math.inf) -> OriginalFailure:
         """Compile the original until it is known how reliably it fails; once in any case, no further time after
         ``until`` (monotonic seconds). Raises InputError when it does not fail or does not fit its kernel,
-        EnvironmentFault when it cannot be told."""
+        EnvironmentFault when that cannot be decided."""
         asked = f"{specimen.case.path}::{specimen.case.name}"
         case = self.written(specimen)
         diagnosis, first = self._first(case, asked)

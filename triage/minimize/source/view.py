@@ -84,7 +84,7 @@ class View:
 
     @cached_property
     def unlaunched(self) -> frozenset[str]:
-        """Kernels that are called and not launched: what is mended of their failure would compile nothing."""
+        """Kernels that are called and not launched: a fix of their failure would compile nothing."""
         kernels = {
             function.name
             for function in self.functions

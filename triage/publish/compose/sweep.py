@@ -112,7 +112,7 @@ class SweepView:
                     self._example(failure, compiled),
                     tuple(
                         self._match(match)
-                        # As in a report: a family of causes tells nothing beside an entry that names the cause.
+                        # As in a report: a family of causes adds nothing to an entry that names the cause.
                         for number, match in enumerate(failure.matches)
                         if number == 0 or not match.get("generic")
                     )[:_MOST_MATCHES],

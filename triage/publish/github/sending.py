@@ -1,4 +1,4 @@
-"""One request in a thread of its own, so that whoever waits for it can stop waiting and cut it off.
+"""One request in a thread of its own, so that the waiting thread can stop waiting and cut it off.
 
 A client's time-outs are those of one read: looking up a name, a proxy's answer and a response's headers may take for
 ever where a byte arrives now and then. Cutting shuts the connection down, so that a request that is not yet complete

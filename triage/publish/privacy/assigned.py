@@ -1,4 +1,4 @@
-"""Credentials recognised by what stands before them: headers, ``KEY=value``, fields, prompts, options of commands.
+"""Credentials recognised by what precedes them: headers, ``KEY=value``, fields, prompts, options of commands.
 
 IR and kernels also contain tokens and keys (``%token``, ``num_tokens=128``, ``key = tl.load(…)``, a cache key). So
 names that only ever mean a credential match almost any value, and the others only a value that looks generated."""

@@ -54,7 +54,7 @@ _ESCAPE = re.compile(
     + ")"
 )
 _UNKNOWN = "\ufffd"
-"""In place of half a pair of UTF-16, which is no character."""
+"""Replaces an unpaired surrogate of UTF-16, which is not a character."""
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "0": "\x00"}
 _FIXED = {
     "control": "",

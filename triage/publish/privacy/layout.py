@@ -1,4 +1,4 @@
-"""A text without its layout: what stands before each of its lines, and the ends of lines within a command.
+"""A text without its layout: the prefix of each of its lines, and the ends of lines within a command.
 
 The rules expect a credential as its program writes it. In a log or a source each line may be behind a comment sign or a
 time; a command may go on over several lines, or be a list of its words."""

@@ -61,7 +61,7 @@ _NO_PERSON = frozenset(
         "docker", "container", "nobody", "guest", "circleci",
     }
 )  # fmt: skip
-"""Accounts that images and CI services have, which name nobody."""
+"""Accounts of images and CI services, which identify no person."""
 
 
 def names_of(text: str) -> set[str]:
@@ -71,7 +71,7 @@ def names_of(text: str) -> set[str]:
 
 
 def is_person(name: str) -> bool:
-    """Whether an account's name may be somebody's."""
+    """Whether an account's name may identify a person."""
     return len(name) >= 3 and name.lower() not in _NO_PERSON and not name.startswith(".")
 
 

@@ -12,8 +12,8 @@ except ImportError:  # platforms without a wheel
     ahocorasick_rs = None  # type: ignore[assignment]
 
 START = "(?<![A-Za-z0-9])"
-"""Where a word begins: behind anything that is no letter or digit (an underscore may join it to a name, as in
-``backup_ghp_…``)."""
+"""Where a word begins: after any character that is neither a letter nor a digit (an underscore may join it to a name,
+as in ``backup_ghp_…``)."""
 SECRET = "<secret>"
 """Stands for a value that is removed."""
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -46,7 +46,7 @@ class ScrubRule:
     """``name`` is reported as removed. ``replace`` returns the replacement of a match, or None if it is not private
     after all; what both have at their ends is left as it is.
 
-    ``anchors``: lower-case texts; a match begins where one of them stands, or with the characters before it that match
+    ``anchors``: lower-case texts; a match begins at one of them, or with the characters before it that match
     ``lead``, read backwards. Without anchors the pattern is searched for everywhere, and should begin with few
     characters. ``needs``: texts, in their own case, of which a text with a match has at least one; most have none, and
     are not searched.

@@ -1,6 +1,6 @@
 """Constexprs that are neither tile sizes, element types nor layouts: flags, numbers and texts.
 
-Flags are flipped: kernels keep two ways to do a thing behind a flag, and the other one often compiles. A flag that
+Flags are flipped: kernels choose between two implementations by a flag, and the other one often compiles. A flag that
 asks for warp specialization is the likeliest culprit wherever it is on.
 
 Numbers are modes, pipeline depths and widths of a register operand. Modes are compared with literals in the source,

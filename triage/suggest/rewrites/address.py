@@ -1,7 +1,7 @@
 """A tensor of pointers, ``p + i[:, None] * s + j[None, :]``: what was a column becomes a row, and back.
 
 Everything in such an address and its mask must be a number, or get its two dimensions from ``[:, None]`` and
-``[None, :]`` alone: then exchanging those exchanges the tile. A vector that stands bare is broadcast as a row, and a
+``[None, :]`` alone: then exchanging those exchanges the tile. A vector without an index is broadcast as a row, and a
 call may make anything, so that neither is followed.
 """
 

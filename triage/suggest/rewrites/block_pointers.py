@@ -73,7 +73,7 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
     parameters = ("base", "shape", "strides", "offsets", "block_shape")
     base, *lists_written = [argument(pointer.call, index, name) for index, name in enumerate(parameters)]
     shape, strides, offsets, block = map(entries, lists_written)
-    # The last stride is said to be 1 in the text, or the descriptor is refused.
+    # The text must state that the last stride is 1, or the descriptor is refused.
     last = strides[-1] if strides else None
     if base is None or not isinstance(last, ast.Constant) or last.value != 1:
         return None

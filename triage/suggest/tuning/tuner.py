@@ -220,7 +220,7 @@ class Tuner:
     def _learn_spills(self, case: Case, work: BlockWork, resources: Resources, is_neighbour: bool) -> None:
         time = self.expectations.of(case, resources, fits=False)
         spilled = resources.spill_bytes or 0
-        # Less than estimates can tell apart is no reason to go on.
+        # A gain below the error of the estimates does not justify another compile.
         if time is None or time.terms.get(Bound.SPILLS, 0.0) <= (EQUAL_ESTIMATES - 1) * time.seconds:
             self._is_repaired |= is_neighbour
             return

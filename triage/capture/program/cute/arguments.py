@@ -37,7 +37,7 @@ _SHORT = {kind: short for short, kind in _grammar.DTYPES.items()}
 
 
 def type_of(value: Any, annotation: Any) -> Optional[str]:
-    """The type of an argument; None for what is no argument at run time, but a constant. Raises values.NoText for one
+    """The type of an argument; None for a constant, which is not passed at run time. Raises values.NoText for one
     that a case cannot describe."""
     described = _described(value, annotation)
     return None if described is None else str(described)

@@ -63,7 +63,7 @@ def _running() -> List["compiling"]:
     return running
 
 
-class compiling:  # noqa: N801 - stands in a with statement
+class compiling:  # noqa: N801 - used in a with statement
     """One call of ``_func``."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class compiling:  # noqa: N801 - stands in a with statement
             folder.note()
 
     def built(self) -> None:
-        """The binary is made: what fails from now on is no compile."""
+        """The binary is complete: what fails from now on is not the compile."""
         self._end(None, "compile")
         self._count(folder.COMPILED)
         self.is_built = True

@@ -80,7 +80,7 @@ def constexpr_annotated(subject: CuteSubject) -> Iterator[Rewritten]:
         if parameter.annotation is None and (parameter.arg in constant or parameter.arg in values.keys() & named)
     ]
     if cutlass is not None:
-        why = "a text, a flag or a type is no value of the GPU: only a Constexpr may hold it"
+        why = "a text, a flag or a type is not a value of the GPU: only a Constexpr may hold it"
         yield from subject.rewritten(edits, f"annotate constants with {cutlass}.Constexpr", why)
 
 

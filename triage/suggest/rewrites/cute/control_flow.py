@@ -67,7 +67,7 @@ def _in_other_branch(subject: CuteSubject, condition: ast.If) -> Edit:
 
 def _branches(subject: CuteSubject, condition: ast.If, rest: list[ast.stmt], leaving: str, deeper: int = 0) -> str:
     """``if`` with its body, then ``leaving`` in place of the way out, and ``rest`` as the ``else``. "" where the
-    statements cannot be moved, which is no valid edit."""
+    statements cannot be moved; the edit is invalid."""
     indent = subject.indent(condition) + "    " * deeper
     if not all(subject.whole_lines(part) for part in (condition.body, condition.orelse, rest) if part):
         return "("
