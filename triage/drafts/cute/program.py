@@ -17,7 +17,7 @@ from triage.drafts.cute import describe
 from triage.drafts.cute.calls import Calls
 from triage.drafts.cute.decorators import of_decorators
 from triage.drafts.cute.describe import Described, Undescribed
-from triage.drafts.cute.expressions import foreign
+from triage.drafts.cute.members import foreign
 from triage.drafts.cute.values import (
     UNKNOWN,
     BoundMethod,

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from triage.drafts.cute.expressions import Expressions, Raised
+from triage.drafts.cute.members import iterated
+from triage.drafts.cute.operators import compared, operation, truth
 from triage.drafts.cute.values import UNKNOWN, ClassValue, FunctionValue, NameScope
 from triage.drafts.host.values import Unknown
 
@@ -92,9 +94,9 @@ class Statements(Expressions):
                 if isinstance(op, ast.Add) and isinstance(left, list) and isinstance(right, list | tuple):
                     left += right
                 else:
-                    self.bind(target, self.operation(op, left, right), frame)
+                    self.bind(target, operation(op, left, right), frame)
             case ast.If(test=test, body=body, orelse=orelse):
-                self.branch(self.truth(self.value(test, frame)), body, orelse, frame)
+                self.branch(truth(self.value(test, frame)), body, orelse, frame)
             case ast.For() | ast.AsyncFor():
                 self.loop(node, frame)
             case ast.While():
@@ -168,7 +170,7 @@ class Statements(Expressions):
         return None
 
     def loop(self, node: ast.For | ast.AsyncFor, frame: NameScope) -> None:
-        for value in self.iterated(self.value(node.iter, frame))[:_MOST_ROUNDS]:
+        for value in iterated(self.value(node.iter, frame))[:_MOST_ROUNDS]:
             self.bind(node.target, value, frame)
             try:
                 self.block(node.body, frame)
@@ -179,7 +181,7 @@ class Statements(Expressions):
 
     def wait(self, node: ast.While, frame: NameScope) -> None:
         for _ in range(_MOST_WAITING):
-            if self.truth(self.value(node.test, frame)) is False:
+            if truth(self.value(node.test, frame)) is False:
                 break
             try:
                 self.block(node.body, frame)
@@ -209,7 +211,7 @@ class Statements(Expressions):
         for case in cases:
             match case.pattern:
                 case ast.MatchValue(value=value):
-                    answer = self.compared(ast.Eq(), subject, self.value(value, frame))
+                    answer = compared(ast.Eq(), subject, self.value(value, frame))
                 case ast.MatchAs(pattern=None, name=name):
                     if name:
                         frame.names[name] = subject
