@@ -32,6 +32,7 @@ from triage.harness.launching import RunLauncher
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
 from triage.harness.removal import FolderRemoval
+from triage.harness.repeats import returned
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.run import Run, over_limit
 from triage.harness.second_look import Conclusion, FirstRun, Mode, SecondLook
@@ -293,6 +294,11 @@ class Engine:
     def _judged(self, work: Work, run: Run, judgement: Judged) -> None:
         """The request is answered, or run once more."""
         result, printed = judgement.result, judgement.printed
+        run.repeats.add(result, run.facts.duration_s)
+        if run.repeated and not returned(result):
+            self._drop_run(work)
+            work.in_doubt = True
+            return
         compiled = isinstance(result, Outcome) and not result.failed
         if not compiled and not run.facts.stopped:
             # That explains every failure.
@@ -338,7 +344,7 @@ class Engine:
             self._removal.add(work.first.folder)
 
     def _abandon(self) -> None:
-        """Kill what is still running for a stream that nobody reads any more."""
+        """Kill what is still running for a stream that nobody reads any more, and end what waits for more of it."""
         for _, run in self._runs():
             run.kill()
             self._launcher.close(run)
@@ -347,4 +353,5 @@ class Engine:
             self._discard_folders(work)
         self._works.clear()
         self._finished.clear()
+        self._tree.dismiss()
         self._removal.flush()

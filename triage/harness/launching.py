@@ -11,6 +11,7 @@ from typing import Any
 
 from triage.harness import artifacts, observe, processes
 from triage.harness.remote import Remote, unregister
+from triage.harness.repeats import can_repeat
 from triage.harness.run import Pipe, Run, open_run
 from triage.harness.second_look import RunMode
 from triage.harness.server_keys import location_of
@@ -48,8 +49,10 @@ class RunLauncher:
         """Run the request in a fork of a case server that is ready; None, with the run closed, where the server is
         gone. Raises wire.Unsendable, OSError."""
         run, writing = self._open(work, case, self._tree.new_path(), case.environment())
-        message = work.message(run, location_of(case.key), {})
-        return run if self._launch(work, run, case, {"op": "compile", **message}, writing) else None
+        message = {"op": "compile", **work.message(run, location_of(case.key), {})}
+        message["again"] = again = not work.in_doubt and case.repeats.pay and can_repeat(work.request)
+        case.repeats.asked |= again
+        return run if self._launch(work, run, case, message, writing) else None
 
     def fresh(self, work: Work, mode: RunMode) -> Run | None:
         """Run the request in a fresh process; None, with the run closed, where the nanny is gone. Raises

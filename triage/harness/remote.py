@@ -27,6 +27,7 @@ from triage.harness.judge import (
 from triage.harness.limits import Limits
 from triage.harness.messages import Ready
 from triage.harness.reads import ModuleReads
+from triage.harness.repeats import Repeats
 from triage.harness.ulimits import memory_limit, ulimits
 from triage.harness.worker import wire
 from triage.harness.worker.loop import FAULT
@@ -64,7 +65,7 @@ class Remote:
     the pipe of its output. ``attempts``: runs below it. ``facts``: how it ended, if it never became ready;
     ``fork_failed``: why its process could not be started. ``asked``: names of the processes that it was asked to start
     and whose end it has not reported, and whether it has started them. ``unfit``: it did what no server does, and is
-    not used any more. ``compiler``: the title of what it imports."""
+    not used any more. ``compiler``: the title of what it imports. ``repeats``: how the runs below it ended."""
 
     level: Level
     key: Key
@@ -86,6 +87,7 @@ class Remote:
     fork_failed: str = ""
     limits: Limits = field(default_factory=Limits)
     compiler: str = "the compiler"
+    repeats: Repeats = field(default_factory=Repeats)
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
         """Send; False when the process is gone. Raises wire.Unsendable."""
@@ -95,7 +97,7 @@ class Remote:
             raise wire.Unsendable(f"a message to a worker cannot be written as JSON: {error}") from None
         except (wire.Closed, OSError):
             return False
-        if message["op"] not in ("kill", "show"):
+        if message["op"] not in ("kill", "show", "dismiss"):
             self.asked[message["id"]] = False
         return True
 

@@ -20,6 +20,7 @@ from triage.harness.messages import Exited
 from triage.harness.processes import Process
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Level, Remote, read_available
+from triage.harness.repeats import Repeats
 from triage.harness.worker import wire
 from triage.model.outcome import Outcome, Undecided
 
@@ -182,7 +183,7 @@ class Pipe:
 class Run:
     """A run, from the request for its process to the judgement. ``server`` was asked for the process; it is None once
     that has ended. ``oom_kills``: how many processes Linux had killed for want of memory when it began, or shortly
-    before."""
+    before. ``repeated``: its process had compiled something else before; ``repeats``: see :mod:`repeats`."""
 
     identity: str
     folder: Path
@@ -194,6 +195,8 @@ class Run:
     pipes: tuple[Pipe, Pipe]
     facts: RunFacts
     oom_kills: int
+    repeats: Repeats
+    repeated: bool = False
     process: Process = field(default_factory=Process)
 
     @property
@@ -214,6 +217,7 @@ class Run:
     def ended(self, end: Exited) -> None:
         """Take what the server reports of the end."""
         self.facts.ended(end)
+        self.repeated = end.repeated
         if self.facts.signal == signal.SIGKILL:
             self.facts.oom_kills = processes.kernel_oom_kills() - self.oom_kills
 
@@ -252,7 +256,7 @@ def open_run(
     result_pipe, result_write = open_pipe(events.write)
     clock = RunClock(limit_s, fresh=server.level is Level.NANNY)
     facts, pipes = RunFacts(environment=environment), (log_pipe, result_pipe)
-    run = Run(identity, folder, token, server, clock, log, events, pipes, facts, oom_kills)
+    run = Run(identity, folder, token, server, clock, log, events, pipes, facts, oom_kills, server.repeats)
     return run, [log_write, result_write]
 
 

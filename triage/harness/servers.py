@@ -253,6 +253,13 @@ class ServerTree:
         unregister(self._selector, remote.sock)
         self._kill(remote)
 
+    def dismiss(self) -> None:
+        """Let the forks end that wait for something else to compile."""
+        for remote in self._remotes.values():
+            if remote.repeats.asked:
+                remote.repeats.asked = False
+                remote.ask({"op": "dismiss"})
+
     def lost_import(self, remote: Remote, request: Request, isolation: str) -> bool:
         """Whether ``remote`` was importing the module of the request when the servers above it were killed."""
         return (

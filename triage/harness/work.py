@@ -24,7 +24,8 @@ class Work:
     ``mode``: how the next run is made, or is being made.
     ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times). ``awaited``: a
     server that has to be ready first. ``judging``: the judgement of an ended run, while another process makes it.
-    ``reads``: what the module read as it was imported; None until that is known.
+    ``reads``: what the module read as it was imported; None until that is known. ``in_doubt``: it has failed in a
+    process that had compiled something else before.
     """
 
     request: Request
@@ -37,6 +38,7 @@ class Work:
     awaited: Remote | None = None
     judging: Judging | None = None
     reads: ModuleReads | None = None
+    in_doubt: bool = False
 
     @property
     def under_way(self) -> bool:

@@ -12,7 +12,7 @@ from os.path import dirname
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from . import adapter, causes, compilers, errors, ir_text, load, own_code, recorder, values
+from . import adapter, causes, compilers, errors, ir_text, load, own_code, process, recorder, values
 from .cute import grammar
 from .reads import Reads
 
@@ -31,12 +31,20 @@ _NO_LLD = "ld.lld not found"
 
 def run_forked(
     request: Dict[str, Any], compiler: "compilers.CompilerModule", module: Any, missing: List[str], result: int
-) -> None:
-    """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``."""
+) -> bool:
+    """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``.
+    True where that returned, and this process can compile something else."""
     _make_folder(request["folder"])
     recording = _prepare(request, result)
+    surroundings = _surroundings()
     recording.begin("source")
-    _guarded(request, lambda: (compiler, module, missing), recording)
+    returned = _guarded(request, lambda: (compiler, module, missing), recording)
+    return returned and _surroundings() == surroundings and not process.children()
+
+
+def _surroundings() -> Any:
+    """What a compile may change of its process that another one would see."""
+    return dict(os.environ), os.getcwd()
 
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
@@ -84,19 +92,22 @@ def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
     return recording
 
 
-def _guarded(request: Dict[str, Any], prepared: Callable[[], Any], recording: recorder.Recorder) -> None:
-    """Compile, and report how that ended. Raises recorder.Unreported."""
+def _guarded(request: Dict[str, Any], prepared: Callable[[], Any], recording: recorder.Recorder) -> bool:
+    """Compile, and report how that ended; whether it returned. Raises recorder.Unreported."""
+    returned = False
     try:
         compiler, loaded, missing = prepared()
         for name in missing:
             recording.emit("missing", package=name)
         compiler.compile(request, loaded, recording)
+        returned = True
     except BaseException as error:  # SystemExit and KeyboardInterrupt as well
         event = verdict(error)
         recording.conclude(**event)
         if "errors" in event:
             errors.print_chain(error)
     flush()
+    return returned
 
 
 def flush() -> None:

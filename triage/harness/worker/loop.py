@@ -3,6 +3,9 @@
 A server is single-threaded. It shares no lock, queue or pool with a child: a child is known by its process id and
 reports through its pipes. What a child leaves behind (its process group, its daemons) is killed when it ends; what a
 server leaves behind is adopted by the server above, in the end by the nanny.
+
+A message with ``again`` may go to a child that has ended an operation well and waits for another: to fork, to touch the
+pages of the server and to end takes 20 ms. Such a child ends where none comes.
 """
 
 import socket
@@ -39,12 +42,13 @@ from signal import (
     setitimer,
     signal,
 )
+from time import monotonic
 from typing import Any, Callable, Dict, List, Optional
 
-from . import process, wire
+from . import process, repeating, wire
 
-Operation = Callable[[Dict[str, Any], List[int]], Optional[int]]
-"""Runs in the forked child, with the message and its descriptors; returns the exit code."""
+_WAITS_S = 5.0
+"""How long a child waits for another message."""
 
 _CHECK_MS = 1000
 """How often to look for ended children, and for triage itself, without having been woken."""
@@ -52,17 +56,32 @@ FAULT = 70
 """Exit code of a process in which the worker itself failed (EX_SOFTWARE)."""
 
 
+class _Child:
+    """A child, and the ``identity`` of the message that it has now; None while it waits, from ``since`` on. ``end``:
+    the socket on which it takes further messages, None if it takes none. ``repeated``: it has had others before."""
+
+    def __init__(self, identity: str, end: Optional[socket.socket]) -> None:
+        self.identity: Optional[str] = identity
+        self.end = end
+        self.since = 0.0
+        self.repeated = False
+
+
 class ForkServer:
-    """Receives messages, forks a child for each, reports its end. ``farewell`` runs when triage is gone."""
+    """Receives messages, has a child act on each, reports how that ended. ``farewell`` runs when triage is gone."""
 
     def __init__(
-        self, sock: socket.socket, operations: Dict[str, Operation], farewell: Optional[Callable[[], None]] = None
+        self,
+        sock: socket.socket,
+        operations: Dict[str, repeating.Operation],
+        farewell: Optional[Callable[[], None]] = None,
     ) -> None:
         self._sock = sock
         self._fd = sock.fileno()
         self._operations = operations
         self._farewell = farewell
-        self._children: Dict[int, str] = {}
+        self._children: Dict[int, _Child] = {}
+        self._ends = poll()
         self._wake_read, self._wake_write = pipe2(O_NONBLOCK | O_CLOEXEC)
         # The user's module may have blocked signals, and may have set an alarm.
         pthread_sigmask(SIG_SETMASK, [])
@@ -88,20 +107,23 @@ class ForkServer:
 
     def run(self) -> None:
         """Serve until triage is gone."""
-        ends = poll()
-        ends.register(self._fd, POLLIN)
-        ends.register(self._wake_read, POLLIN)
+        self._ends.register(self._fd, POLLIN)
+        self._ends.register(self._wake_read, POLLIN)
         parent = getppid()
         while True:
-            ready = ends.poll(_CHECK_MS)
+            ready = {fd for fd, _ in self._ends.poll(_CHECK_MS)}
             if self._farewell is not None and getppid() != parent:
                 # Another process still holds triage's end of the socket, so its death did not close that.
                 self._leave()
             with suppress(BlockingIOError):
                 read(self._wake_read, 4096)
+            for child in list(self._children.values()):
+                if child.end is not None and child.end.fileno() in ready:
+                    self._hear(child, child.end)
             self._reap()
-            if any(fd == self._fd for fd, _ in ready):
+            if self._fd in ready:
                 self._receive()
+            self._dismiss(_WAITS_S)
 
     def _receive(self) -> None:
         try:
@@ -110,19 +132,65 @@ class ForkServer:
             self._leave()
             return
         act = {"kill": process.kill_group, "show": process.show_stack}.get(message["op"])
-        if act is not None:
-            for pid, identity in list(self._children.items()):
-                if identity == message["id"]:
+        if message["op"] == "dismiss":
+            self._dismiss(0.0)
+        elif act is not None:
+            for pid, child in list(self._children.items()):
+                if child.identity == message["id"]:
                     act(pid)
-        else:
+        elif not (message.get("again") and self._pass_on(message, fds)):
             self._fork(message, fds)
         for fd in fds:
             close(fd)
 
+    def _pass_on(self, message: Dict[str, Any], fds: List[int]) -> bool:
+        """Give the message to a child that waits; False where there is none."""
+        for pid, child in self._children.items():
+            if child.identity is not None or child.end is None:
+                continue
+            try:
+                wire.send(child.end, message, fds)
+            except (wire.Closed, wire.Unsendable):
+                continue
+            child.identity = message["id"]
+            self.send({"op": "started", "id": message["id"], "pid": pid})
+            return True
+        return False
+
+    def _hear(self, child: _Child, end: socket.socket) -> None:
+        """A child has ended an operation well, or itself."""
+        try:
+            used, fds = wire.receive(end)
+        except (wire.Closed, wire.Malformed):
+            self._hang_up(child)
+            return
+        for fd in fds:
+            close(fd)
+        identity, child.identity, child.since = child.identity, None, monotonic()
+        if identity is not None:
+            self.send({**used, "op": "exit", "id": identity, "status": 0, "repeated": child.repeated})
+        child.repeated = True
+
+    def _dismiss(self, after_s: float) -> None:
+        """Let children that have waited as long end."""
+        for child in self._children.values():
+            if child.identity is None and monotonic() - child.since >= after_s:
+                self._hang_up(child)
+
+    def _hang_up(self, child: _Child) -> None:
+        if child.end is not None:
+            self._ends.unregister(child.end)
+            child.end.close()
+            child.end = None
+
     def _fork(self, message: Dict[str, Any], fds: List[int]) -> None:
         operation = self._operations[message["op"]]
         me = getpid()
+        ours: Optional[socket.socket] = None
+        theirs: Optional[socket.socket] = None
         try:
+            if message.get("again"):
+                ours, theirs = wire.pair()
             pid = fork()
         except OSError as error:
             self.send({"op": "exit", "id": message["id"], "fork_failed": str(error)})
@@ -138,12 +206,19 @@ class ForkServer:
                 process.adopt_orphans()
                 for fd in (self._fd, self._wake_read, self._wake_write):
                     close(fd)
-                code = operation(message, fds) or 0
+                for end in (ours, *(child.end for child in self._children.values())):
+                    if end is not None:
+                        end.close()
+                repeating.act(operation, message, fds, theirs)
+                code = 0
             except BaseException:  # shown in the log of the run
                 traceback.print_exc()
             finally:
                 _exit(code)
-        self._children[pid] = message["id"]
+        if theirs is not None and ours is not None:
+            theirs.close()
+            self._ends.register(ours, POLLIN)
+        self._children[pid] = _Child(message["id"], ours)
         self.send({"op": "started", "id": message["id"], "pid": pid})
 
     def _reap(self) -> None:
@@ -160,9 +235,12 @@ class ForkServer:
                 process.kill_group(pid)
             _, status, usage = wait4(pid, 0)
             if pid in self._children:
-                identity = self._children.pop(pid)
-                used = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}
-                self.send({"op": "exit", "id": identity, "status": status, **used})
+                child = self._children.pop(pid)
+                self._hang_up(child)
+                if child.identity is not None:
+                    used = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}
+                    end = {"op": "exit", "id": child.identity, "status": status, "repeated": child.repeated}
+                    self.send({**end, **used})
         for pid in process.children():
             if pid not in self._children:
                 process.kill_group(pid)

@@ -32,18 +32,17 @@ def serve(sock: socket.socket, folder: Path) -> None:
         with suppress(OSError):
             folder.parent.rmdir()  # the folder of all temporary folders, if this was the last
 
-    def remove(message: Dict[str, Any], _: List[int]) -> int:
+    def remove(message: Dict[str, Any], _: List[int]) -> None:
         for name in message["folders"]:
             if os.path.dirname(name) == str(folder):
                 shutil.rmtree(name, ignore_errors=True)
-        return 0
 
     server = ForkServer(sock, {"start": _start, "remove": remove}, clean_up)
     server.send({"op": "ready"})
     server.run()
 
 
-def _start(message: Dict[str, Any], fds: List[int]) -> int:
+def _start(message: Dict[str, Any], fds: List[int]) -> None:
     """Become the program asked for. Descriptors: the log, then the one whose number ends its command line."""
     process.redirect(fds[0])
     process.limit(message["memory_bytes"])

@@ -8,7 +8,7 @@ import gc
 import socket
 import sys
 from functools import partial
-from os import O_WRONLY, getpid
+from os import O_WRONLY, close, getpid
 from os import open as open_fd
 from pathlib import Path
 from typing import Any, Dict, List
@@ -64,11 +64,13 @@ def _serve_case(compiler: "compilers.CompilerModule", message: Dict[str, Any], f
         return  # A fork that the module made has nothing to serve.
     read = reads.end(path)
 
-    def compile_(request: Dict[str, Any], pipes: List[int]) -> int:
+    def compile_(request: Dict[str, Any], pipes: List[int]) -> bool:
         process.redirect(pipes[0])
         process.limit(request["memory_bytes"])
-        child.run_forked(request, compiler, module, missing, pipes[1])
-        return 0
+        if not child.run_forked(request, compiler, module, missing, pipes[1]):
+            return False
+        close(pipes[1])
+        return True
 
     child.flush()
     process.redirect(open_fd("/dev/null", O_WRONLY))
