@@ -27,3 +27,12 @@ def test_blocks_of_descriptors_follow_the_configuration() -> None:
         {"a_desc": f"tensordesc<bf16[{size}, 32]>", "b_desc": f"tensordesc<fp32[{size}]>", "c_desc": types["c_desc"]}
         for size in (64, 128)
     ]
+
+
+def test_a_divisor_is_drafted_of_what_is_not_given() -> None:
+    """An argument that the user states is what they state: without ``--divisible`` it has no divisor."""
+    i32 = (Value("i32", Basis.USE, "use"),)
+    parameters = tuple(Parameter(name, False, i32, divisible=16) for name in ("m", "n", "k"))
+    function = JitFunction(Path("kernel.py"), "kernel", 1, Language.TRITON, True, parameters)
+    (draft,) = drafts(function, Given(signature={"m": "i32"}, divisible={"k": 1}))
+    assert draft.divisible == {"n": 16, "k": 1}

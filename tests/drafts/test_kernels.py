@@ -188,11 +188,42 @@ def norm(x, eps, bias=None):
     assert [value.value for value in got["X"].candidates] == ["*fp16", "*bf16", "*fp32"]
     assert got["X"].best.basis is Basis.ASSUMED, "nobody states the type of the user's tensor"
     assert (got["Y"].best.basis, got["Y"].best.where) == (Basis.LAUNCH, "launch in pkg/ops.py:18")
-    assert (got["x_stride"].divisible, got["n_cols"].divisible) == (16, None)
+    assert (got["x_stride"].divisible, got["n_cols"].divisible) == (16, 16)
     assert [name for name, parameter in got.items() if parameter.innermost_stride] == ["col_stride"]
     assert got["col_stride"].candidates[1].value == "i32"
     assert function.options["num_warps"].value == 8
     assert function.launches == ("launch in pkg/ops.py:18",)
+
+
+SIZES = (
+    HEADER
+    + """
+@triton.jit
+def sized(x_ptr, y_ptr, n_rows, n_cols, batch, seed, address, flag, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) % n_rows + tl.arange(0, BLOCK) + batch * BLOCK
+    x = tl.load(x_ptr + offs, mask=offs < n_cols) * (tl.rand(seed, offs) > 0.5)
+    if flag:
+        tl.store(y_ptr + offs, x + tl.load(address.to(tl.pointer_type(tl.float32)) + offs))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("launched", "divisible"),
+    [
+        ("", {"n_rows", "n_cols"}),
+        ("sized[(1,)](x, x, x.shape[0], x.shape[1], x.shape[2], 3, 5, True, BLOCK=64)", {"n_rows", "n_cols"}),
+        ("sized[(1,)](x, x, 1000, 1024, 32, 16, 5, True, BLOCK=64)", {"n_cols", "batch", "seed"}),
+        ("sized[(1,)](x, x, x.stride(0), x.stride(1), 1, 5, 5, True, BLOCK=64)", {"n_rows"}),
+    ],
+    ids=["not launched", "sizes", "numbers", "strides"],
+)
+def test_integers_that_count_as_multiples_of_16(tmp_path: Path, launched: str, divisible: set[str]) -> None:
+    """Sizes and outer strides, unless a launch states another number: the launcher compiles for such apart."""
+    ops = SIZES + f"\n\ndef launch(x: torch.Tensor):\n    x = torch.empty_like(x)\n    {launched or 'pass'}\n"
+    shown = parameters(project(tmp_path, ops=ops), "sized")
+    integers = {name for name, each in shown.items() if not str(each.best.value).startswith("*")}
+    assert {name for name in integers if shown[name].divisible == 16} == divisible
 
 
 @pytest.mark.parametrize(

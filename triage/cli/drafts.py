@@ -97,6 +97,8 @@ class DraftedKernel:
             note(f"  and {len(shown) - _MOST_LISTED} more")
         if len(drafts) > 1:
             note(f"  and {len(drafts) - 1} other configurations; --config first for this one")
+        for line in words.multiples(first.case):
+            note(f"  {line}")
         repeated = ("triton", "cute", "python", "timeout", "memory", "no_suggest")
         others = {name: self.values[name] for name in repeated if self.values.get(name)}
         note(f"to change and repeat: {words.command(first.case, self.text, others)}")

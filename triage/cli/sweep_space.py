@@ -38,8 +38,6 @@ _AXES = ("sets", "wheres", "targets", "tritons", "cutes")
 """Options of this command that others do not have, or not several times."""
 _OF_CASE = (*_AXES, "arg", "const", "divisible", "num_warps", "num_stages", "num_ctas", "option")
 """Options that say what is swept."""
-_WHOLE = ("i32", "i64", "u32", "u64")
-"""Types of arguments that a launch specialises on multiples of 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +86,10 @@ def _note_drafted(text: str, case: Case, values: dict[str, Any], types_only: boo
     drafted = [f"{name}={known[name]}" for name in case.origin.get("drafted", {}) if name in known.keys() - axes]
     if drafted:
         note(f"{text}: drafted, as not stated: {', '.join(drafted)}; --arg and --const state others")
-    whole = [name for name, type_ in case.signature.items() if type_ in _WHOLE and name not in case.divisible]
-    if drafted and whole:
-        note(
-            f"{', '.join(whole)}: not taken as multiples of 16; where launches have such, add --divisible {whole[0]}=16"
-        )
+        for line in words.multiples(case):
+            note(line)
+        if others := [name for name in words.integers(case) if name not in case.divisible]:
+            note(f"{', '.join(others)}: not taken as multiples of 16; where they are, add --divisible {others[0]}=16")
 
 
 def _grid(text: str, case: Case, values: dict[str, Any]) -> DescribedSweep:

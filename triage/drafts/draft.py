@@ -123,7 +123,9 @@ def drafts(function: JitFunction, stated: StatedValues, described: KernelDescrip
     divisible = {
         parameter.name: parameter.divisible
         for parameter in function.parameters
-        if parameter.divisible is not None and not _is_default(parameter.divisible, values[parameter.name])
+        if parameter.divisible is not None
+        and values[parameter.name].basis is not Basis.GIVEN
+        and not _is_default(parameter.divisible, values[parameter.name])
     } | dict(stated.divisible)
     plain = Draft(function, values, options, divisible)
     if function.launched_with:

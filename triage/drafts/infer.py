@@ -29,6 +29,8 @@ from triage.drafts.tuning import configurations_of, heuristics_of
 
 _ROW_STRIDE = 1024
 """Stride of an outer dimension in elements, where nobody states it: a row of a usual length."""
+_LAUNCHED_DIVISOR = 16
+"""The divisor that Triton's launcher looks for in integers (``triton/backends/compiler.py``, ``parse_attr``)."""
 _UNROLLED = 4
 """Iterations of an unrolled loop whose number nobody states; the time of the compile grows with it."""
 
@@ -140,21 +142,22 @@ def _none_last(values: list[Value]) -> list[Value]:
 
 
 def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
-    """16 for strides of outer dimensions and for sizes that a launch states; what is not specialized has no divisor."""
+    """16 for strides of outer dimensions, and for sizes that usually are multiples of it: the launcher compiles a kernel
+    of its own for these, whose loads are wider and pipelined. What is not specialized has no divisor."""
     if name in kernel.jitted.not_specialized:
         return 1
-    if not isinstance(best.value, str) or not best.value.startswith(("i", "u")):
+    if not isinstance(best.value, str) or not best.value.startswith(("i", "u")) or best.value == "i1":
         return None
-    values = [value for value, _ in _values(kernel, name)]
-    match values[0] if values else None:
-        case Int(stride=str(), inner=False):
-            return 16
-        case Int(value=int(number), exact=True) if number % 16 == 0:
-            return 16
-    rule = role(name)
-    if not values and rule is not None and rule.role is Role.STRIDE and name not in kernel.innermost:
-        return 16
-    return None
+    match next((value for value, _ in _values(kernel, name)), None):
+        case Int(stride=str(), inner=inner):
+            return None if inner else _LAUNCHED_DIVISOR
+        case Int(value=int(number)):
+            return _LAUNCHED_DIVISOR if number % _LAUNCHED_DIVISOR == 0 else None
+    rule, uses = role(name), kernel.uses
+    if rule is not None and rule.role is Role.STRIDE:
+        return None if name in kernel.innermost else _LAUNCHED_DIVISOR
+    is_size = uses.has(name, Use.INTEGER) and not uses.has(name, Use.SEED) and not uses.has(name, Use.POINTER_CAST)
+    return _LAUNCHED_DIVISOR if is_size and usual_size(name) % _LAUNCHED_DIVISOR == 0 else None
 
 
 def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:

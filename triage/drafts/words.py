@@ -22,6 +22,17 @@ def lines(draft: Draft) -> Iterator[str]:
         yield f"{name}{':' if is_type else ' ='} {text}"
 
 
+def multiples(case: Case) -> Iterator[str]:
+    """Which integers of a drafted case are taken as multiples of 16, and the option that takes it back."""
+    if taken := [name for name in integers(case) if case.divisible.get(name) == 16]:
+        yield f"{', '.join(taken)}: taken as multiples of 16, as most are; otherwise add --divisible {taken[0]}=1"
+
+
+def integers(case: Case) -> list[str]:
+    """Arguments that a launch specialises on multiples of 16."""
+    return [name for name, type_ in case.signature.items() if type_ in ("i32", "i64", "u32", "u64")]
+
+
 def arguments(case: Case) -> list[str]:
     """The options of the command line that state everything that a case has."""
     words = [word for name, type_ in case.signature.items() for word in ("--arg", f"{name}={type_}")]

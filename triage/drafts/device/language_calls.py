@@ -283,14 +283,19 @@ class LanguageCalls(UseRecorder):
             addends=frozenset() if values[1].is_float or values[2].is_float else term.addends,
         )
 
-    def call_randint(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
+    def seed(self, arguments: list[Term], node: ast.Call) -> None:
+        """The first argument of a function of random numbers."""
         for term in arguments[:1]:
             self.integer(term, node, "seed")
+            for name in term.scalars:
+                self.uses.add(name, Use.SEED, self.where(node, "seed"))
+
+    def call_randint(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
+        self.seed(arguments, node)
         return Term(type="i32")
 
     def call_rand(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
-        for term in arguments[:1]:
-            self.integer(term, node, "seed")
+        self.seed(arguments, node)
         return Term(type="fp32")
 
     call_randn = call_rand

@@ -21,6 +21,7 @@ class Use(Enum):
     UNROLLED = "bound of a loop that is unrolled"
     REFUSED = "assertion that it is not set"
     POINTER_CAST = "cast to a pointer"
+    SEED = "seed"
 
 
 class ElementUse(Enum):
