@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from commands import DATA, Run, call_triage
@@ -38,6 +39,7 @@ def test_entries_at_any_depth_and_nothing_else_changes(tmp_path: Path) -> None:
         (("b", "0"), {"BM": 32}),
     ]
     assert file.with_values({}) == text
+    assert file.lines == {('a "1"', "64"): 1, ("b", "0"): 2}
     changed = file.with_values({('a "1"', "64"): {"num_warps": 8}, ("b", "0"): {"BM": 64}})
     assert changed == text.replace('"num_warps": 4', '"num_warps": 8').replace('"BM": 32', '"BM": 64')
     with pytest.raises(KeyError):
@@ -98,19 +100,30 @@ def sweep(cache: Path) -> Callable[..., Run]:
     return lambda *arguments, **named: call_triage(cache, "sweep", *arguments, **named)
 
 
-def test_what_fails_is_replaced_and_the_rest_stays(sweep: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_fails_is_replaced_and_the_rest_stays(
+    sweep: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = '{\n "1": {"BLOCK": 64, "num_warps": 1},\n "2": {"BLOCK": 96, "num_warps": 2}\n}'
     folder = tmp_path / "tables"
     folder.mkdir()
     (folder / "RTX.json").write_text(text)
     fixed = tmp_path / "fixed"
-    run = sweep(str(folder), "--kernel", OK, "--write-fixed", str(fixed), "--json")
+    sarif, junit = tmp_path / "s.json", tmp_path / "j.xml"
+    outputs = ("--write-fixed", str(fixed), "--sarif", str(sarif), "--junit", str(junit))
+    run = sweep(str(folder), "--kernel", OK, *outputs, "--json")
     assert run.code == 1, run.err
     document = run.document
     (replaced,) = document["replacements"]
     assert (replaced["file"], replaced["entry"], replaced["target"]) == ("RTX.json", "2", "cuda:90")
     was, now = json.loads(text), json.loads((fixed / "RTX.json").read_text())
     assert now == {**was, "2": {**was["2"], **replaced["changes"]}}
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    (location,) = result["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "tables/RTX.json"
+    assert location["physicalLocation"]["region"] == {"startLine": 3}, "that of the entry"
+    assert "Compiles instead: BLOCK=" in result["message"]["text"]
+    assert [case.get("name") for case in ElementTree.parse(junit).iter("testcase")] == ["RTX.json: 1", "RTX.json: 2"]
     again = sweep(str(fixed), "--kernel", OK)
     assert again.code == 0, again.out
 
@@ -148,7 +161,7 @@ def test_the_kernel_of_a_list_is_drafted(sweep: Callable[..., Run], tmp_path: Pa
     (tmp_path / "H100.json").write_text(json.dumps({"1": {"BLOCK": 64, "num_warps": 1}}))
     run = sweep(str(tmp_path), "--kernel", f"{DATA / 'kernels.py'}::add", "--target", "cuda:90")
     assert (run.code, "drafted, as not stated: x_ptr=" in run.err) == (0, True), run.err
-    assert "n: not taken as multiples of 16" in run.err
+    assert "n: taken as multiples of 16, as most are; otherwise add --divisible n=1" in run.err
     assert run.out.startswith("add: the configuration compiles")
 
 

@@ -38,7 +38,7 @@ from triage.sweeps.merging import merge
 from triage.sweeps.observation import CellState
 from triage.sweeps.plan import SweepPlan
 from triage.sweeps.shards import Shard
-from triage.sweeps.space import CONFIGURATION, ListSpace, Space
+from triage.sweeps.space import ListSpace, Space
 from triage.sweeps.stored import StoredSweep, keep_replacements
 from triage.sweeps.sweep import SweepOptions, run
 
@@ -197,7 +197,7 @@ def _finished(
     end: _SweepEnd,
 ) -> int:
     """The exit code of a map; of a list, its replacements are printed and written."""
-    code = end.finish(sweep, space, commands)
+    code = end.finish(sweep, space, commands, listed)
     if listed is not None and end.is_for_people:
         render_replacements.show(console.output(), listed.unused, sweep.replacements)
     if listed is not None and write_fixed is not None and not sweep.interrupted:
@@ -233,7 +233,7 @@ class _SweepEnd:
             tables.check_parquet()
             usable_file("--parquet", self.parquet)
 
-    def finish(self, sweep: SweepMap, space: Space, commands: SweepCommands) -> int:
+    def finish(self, sweep: SweepMap, space: Space, commands: SweepCommands, listed: TunedList | None) -> int:
         """Write and print the map; the exit code."""
         if self.folder is not None:
             keep_sweep(self.folder, sweep, commands)
@@ -241,15 +241,10 @@ class _SweepEnd:
             with writing(f"--parquet {self.parquet}"):
                 tables.write_parquet(sweep, self.parquet)
         if self.record is not None:
-            failures = {failure.signature: failure for failure in sweep.failures}
-            for cell, seen in sweep.observations.items():
-                values = sweep.grid.values(cell)
-                words = [value if name == CONFIGURATION else f"{name}={value}" for name, value in values.items()]
-                case, failure = space.case(cell), failures.get(seen.signature or "")
-                shown = " ".join(words)
-                # The configurations of several kernels are named by them.
-                name = shown if shown.startswith(f"{case.name}[") else f"{case.name}[{shown}]"
-                self.record.cell(name, case, seen, failure)
+            # Imported here because it loads the report formats, which other runs do not need.
+            from triage.cli.sweep_ci import record_cells
+
+            record_cells(self.record, sweep, space, listed)
         self._print(sweep, commands)
         fails = self.fail_on == "any" or (space.is_list and self.fail_on is None)
         return int(fails and sweep.cells_in(CellState.FAILED) != 0)

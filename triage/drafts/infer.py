@@ -142,8 +142,8 @@ def _none_last(values: list[Value]) -> list[Value]:
 
 
 def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
-    """16 for strides of outer dimensions, and for sizes that usually are multiples of it: the launcher compiles a kernel
-    of its own for these, whose loads are wider and pipelined. What is not specialized has no divisor."""
+    """16 for strides of outer dimensions, and for sizes that usually are multiples of it: the launcher compiles a
+    kernel of its own for these, whose loads are wider and pipelined. What is not specialized has no divisor."""
     if name in kernel.jitted.not_specialized:
         return 1
     if not isinstance(best.value, str) or not best.value.startswith(("i", "u")) or best.value == "i1":

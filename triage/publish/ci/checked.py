@@ -95,9 +95,16 @@ def of_report(name: str, report: Report, scrub: Scrub, checkout: Checkout) -> Ch
 
 
 def of_cell(
-    name: str, case: Case, seen: CellObservation, failure: SweepFailure | None, scrub: Scrub, checkout: Checkout
+    name: str,
+    case: Case,
+    seen: CellObservation,
+    failure: SweepFailure | None,
+    scrub: Scrub,
+    positions: tuple[FilePosition, ...],
+    instead: tuple[str, ...],
 ) -> Checked:
-    """The result of a cell of a sweep; ``failure``: that which it shows."""
+    """The result of a cell of a sweep. ``failure``: that which it shows; ``positions``: of its configuration;
+    ``instead``: what compiles."""
     if seen.state is CellState.UNTOLD:
         return of_error(name, seen.reason or "", scrub)
     about, seconds = f"{case.settings()} for {case.target}", seen.duration_s or 0.0
@@ -110,9 +117,10 @@ def of_cell(
         message=seen.headline or failure.headline,
         signature=failure.signature,
         fingerprint=digest(failure.signature),
-        positions=(checkout.of_kernel(case),),
+        positions=positions,
         stage=seen.stage,
         known=known,
+        instead=instead,
     )
     return _clean(Checked(name, CheckVerdict.FAILED, about, (shown,), seconds), scrub)
 

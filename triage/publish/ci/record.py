@@ -12,7 +12,7 @@ from triage.publish import finished
 from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, of_cell, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
-from triage.publish.ci.positions import Checkout
+from triage.publish.ci.positions import Checkout, FilePosition
 from triage.publish.ci.sarif import sarif
 from triage.publish.compose.whole import compose, scrubber_for
 from triage.publish.formats import markdown
@@ -54,9 +54,21 @@ class CiRecord:
         """Add a log; ``causes`` as for :func:`of_log`."""
         self._checked.append(of_log(name, causes, matches, Scrubber.here().text, self._checkout))
 
-    def cell(self, name: str, case: Case, seen: CellObservation, failure: SweepFailure | None) -> None:
-        """Add a cell of a sweep; ``failure``: that which it shows."""
-        self._checked.append(of_cell(name, case, seen, failure, Scrubber.here().text, self._checkout))
+    def cell(
+        self,
+        name: str,
+        case: Case,
+        seen: CellObservation,
+        failure: SweepFailure | None,
+        at: tuple[Path, int] | None = None,
+        instead: tuple[str, ...] = (),
+    ) -> None:
+        """Add a cell of a sweep. ``failure``: that which it shows; ``at``: the file and the line that state the
+        configuration, None where the kernel does; ``instead``: what compiles."""
+        positions: tuple[FilePosition, ...] = ()
+        if failure is not None:
+            positions = (self._checkout.of_kernel(case) if at is None else self._checkout.position(*at),)
+        self._checked.append(of_cell(name, case, seen, failure, Scrubber.here().text, positions, instead))
 
     def error(self, name: str, error: TriageError | str) -> None:
         """Add a case about which triage could not tell."""

@@ -57,6 +57,11 @@ class TunedList:
     unused: Mapping[str, str]
     targets: tuple[Target, ...]
 
+    def position(self, listed: ListedEntry) -> tuple[Path, int]:
+        """The file of an entry, and the line on which it begins."""
+        path = self.path if self.path.is_file() else self.path / listed.file.name
+        return path, listed.file.lines[listed.entry.path]
+
     def changed(self, listed: ListedEntry, changes: Mapping[str, int], target: Target) -> Case:
         """The case of an entry with other numbers, as it would be launched."""
         return _Source.of(listed.file, self.kernel).case({**listed.entry.values, **changes}, target)

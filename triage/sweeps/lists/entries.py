@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from triage.filesystem.files import read_file
 from triage.model.errors import InputError
 
 _MOST_BYTES = 16 << 20
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\{')
+"""What is looked for in a text: strings, numbers, and where objects begin."""
 
 
 class _Number(int):
@@ -42,7 +45,7 @@ class TunedEntry:
         return frozenset(name for name, value in self.values.items() if isinstance(value, _Number))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TunedFile:
     """A file of configurations. ``name``: its path below the folder of the list."""
 
@@ -60,6 +63,23 @@ class TunedFile:
                     raise KeyError(name)
                 numbers[entry.values[name].index] = value
         return _replaced(self.text, numbers)
+
+    @cached_property
+    def lines(self) -> Mapping[tuple[str, ...], int]:
+        """The line, counted from 1, on which each entry begins, by its path."""
+        begins, begin = list[int](), 0
+        for match in _TOKEN.finditer(self.text):
+            if match[0] == "{":
+                begin = match.start()
+            elif not match[0].startswith('"'):
+                begins.append(begin)
+        # An entry holds no other object, so that the last one that begins before a number of it is the entry.
+        first = {
+            entry.path: begins[min(value.index for value in entry.values.values() if isinstance(value, _Number))]
+            for entry in self.entries
+        }
+        newlines = [match.start() for match in re.finditer("\n", self.text)]
+        return {path: bisect_left(newlines, begin) + 1 for path, begin in first.items()}
 
 
 def read_tuned(path: Path) -> list[TunedFile]:
@@ -122,7 +142,7 @@ def _replaced(text: str, numbers: Mapping[int, int]) -> str:
     indices = itertools.count()
 
     def token(match: re.Match[str]) -> str:
-        if match[0].startswith('"'):
+        if match[0].startswith(('"', "{")):
             return match[0]
         index = next(indices)
         return str(numbers[index]) if index in numbers else match[0]
