@@ -23,7 +23,9 @@ def record_cells(record: CiRecord, sweep: SweepMap, space: Space, listed: TunedL
         if listed is None:
             record.cell(_name(sweep, cell, case.name), case, seen, failure)
             continue
-        machine = " ".join(f"{name}={value}" for name, value in sweep.grid.values(cell).items() if name != CONFIGURATION)
+        machine = " ".join(
+            f"{name}={value}" for name, value in sweep.grid.values(cell).items() if name != CONFIGURATION
+        )
         target = str(case.target)
         for entry in entries.get((space.base(cell), target), ()):
             changes = replaced.get((entry.file.name, entry.entry.name, target))
