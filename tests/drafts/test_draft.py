@@ -34,5 +34,5 @@ def test_a_divisor_is_drafted_of_what_is_not_given() -> None:
     i32 = (Value("i32", Basis.USE, "use"),)
     parameters = tuple(Parameter(name, False, i32, divisible=16) for name in ("m", "n", "k"))
     function = JitFunction(Path("kernel.py"), "kernel", 1, Language.TRITON, True, parameters)
-    (draft,) = drafts(function, Given(signature={"m": "i32"}, divisible={"k": 1}))
+    (draft,) = drafts(function, StatedValues(signature={"m": "i32"}, divisible={"k": 1}))
     assert draft.divisible == {"n": 16, "k": 1}

@@ -124,7 +124,7 @@ def drafts(function: JitFunction, stated: StatedValues, described: KernelDescrip
         parameter.name: parameter.divisible
         for parameter in function.parameters
         if parameter.divisible is not None
-        and values[parameter.name].basis is not Basis.GIVEN
+        and values[parameter.name].basis is not Basis.USER
         and not _is_default(parameter.divisible, values[parameter.name])
     } | dict(stated.divisible)
     plain = Draft(function, values, options, divisible)
