@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from triage import knowledge, logs
 from triage.cases.locate import locate, no_sources, source_file, sources
+from triage.cases.stated import StatedValues
 from triage.drafts import plans
-from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Which, in_order
 from triage.filesystem.files import usable_folder
 from triage.harness.request import PartialCompile

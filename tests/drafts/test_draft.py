@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.drafts.draft import StatedValues, drafts
+from triage.cases.stated import StatedValues
+from triage.drafts.draft import drafts
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.harness.description import DescribedConfiguration, KernelDescription
 from triage.model.case import Language

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from triage.drafts.draft import StatedValues
+from triage.cases.stated import StatedValues
 from triage.drafts.drafting import Settled, Which, settle
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.drafts.plans import SurveySettings, plans

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triage.ir.mlir import Op, ParsedModule, Unreadable, read
+from triage.ir.mlir import Op, ParsedModule, UnreadableMlir, read
 from triage.minimize.ir.edits import apply
 from triage.minimize.ir.mlir.operations import without
 
@@ -107,7 +107,7 @@ def test_text_in_strings_is_no_use(document: ParsedModule) -> None:
 
 @pytest.mark.parametrize("text", ["}\n", "module {\n", "module {\n  a.b (\n}\n"])
 def test_what_does_not_close_is_said(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableMlir):
         read(text)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from triage.publish.compose.whole import compose
 from triage.publish.document import Document
-from triage.publish.finished import Finished, read
+from triage.publish.finished import FinishedTriage, read
 from triage.publish.privacy import LocalIdentity, Scrubber
 from triage.publish.render import Format, render
 
@@ -43,6 +43,6 @@ def report_with(to: Path, **changes: Any) -> Path:
     return folder
 
 
-def in_every_format(found: Finished, machine: LocalIdentity = NOBODY) -> dict[str, str]:
+def in_every_format(found: FinishedTriage, machine: LocalIdentity = NOBODY) -> dict[str, str]:
     """Each format's text, each with a scrubber of its own."""
     return {one.value: render(found, one, Scrubber(machine)) for one in Format}

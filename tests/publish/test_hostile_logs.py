@@ -14,8 +14,9 @@ from samples import copied, in_every_format
 from test_markdown import OWN_HTML, PINGS, outside_code, tokens
 from test_page import ELEMENTS, Page, attributes
 
+from triage.model.visible import visible
+from triage.publish.clipping import read_bounded
 from triage.publish.finished import read
-from triage.publish.visible import read_bounded, visible
 
 _NOT_SHOWN = [
     chr(code)

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from samples import document
 
+from triage.model.visible import visible
 from triage.publish.document import (
     Bullets,
     Code,
@@ -30,7 +31,6 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.formats import markdown
-from triage.publish.visible import visible
 
 OWN_HTML = re.compile(r"<details><summary>[^<>]*</summary>\s*|</details>\s*|</?sub>|<br>")
 PINGS = re.compile(

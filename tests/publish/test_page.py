@@ -11,9 +11,9 @@ from test_markdown import holding
 
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
+from triage.model.visible import visible
 from triage.publish.document import Comparison, Document, Section, Usage
 from triage.publish.formats import html
-from triage.publish.visible import visible
 
 ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "header", "main", "nav", "footer", "section", "h1", "h2",

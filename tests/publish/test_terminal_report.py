@@ -23,7 +23,7 @@ from triage.model.target import Target
 from triage.model.words import unit
 from triage.performance.estimate.roofline import Bound
 from triage.publish.compose.whole import compose
-from triage.publish.finished import Finished
+from triage.publish.finished import FinishedTriage
 from triage.publish.formats import markdown, text
 from triage.publish.formats.html import page
 from triage.publish.formats.terminal import report as render
@@ -100,7 +100,7 @@ SLOW = Outcome(
 
 def test_a_compile_that_is_legal_and_slow(golden: Golden) -> None:
     report = Report(CASE, SLOW, {"triton": "3.9.0"})
-    document = compose(Finished(report))
+    document = compose(FinishedTriage(report))
     golden(f"{printed(report)}\n{document.title}\n\n{text.render(document)}")
     for rendered in (markdown.render(document), page.render(document)):
         assert "compiles, but spills 512 B a thread and is not warp" in rendered
@@ -118,14 +118,14 @@ def test_what_is_faster_than_a_slow_compile(golden: Golden) -> None:
         CASE, SLOW, {"triton": "3.9.0"}, suggestions=(FASTER,), tried=(Tried({"num_warps": 8}, FASTER.kind, True),)
     )
     golden(f"{printed(found)}\n{printed(replace(found, suggestions=()))}")
-    for rendered in (markdown.render(compose(Finished(found))), page.render(compose(Finished(found)))):
+    for rendered in (markdown.render(compose(FinishedTriage(found))), page.render(compose(FinishedTriage(found)))):
         assert "What is expected to be faster" in rendered
 
 
 @pytest.mark.parametrize(("target", "said"), [("cuda:90", False), ("cuda:80", True), ("hip:gfx942", True)])
 def test_estimates_that_were_never_measured_are_said_to_be(target: str, said: bool) -> None:
     report = replace(CRASH, case=replace(CASE, target=Target.parse(target)), suggestions=(FASTER,))
-    document = compose(Finished(report))
+    document = compose(FinishedTriage(report))
     for rendered in (printed(report), markdown.render(document), text.render(document)):
         flat = " ".join(rendered.split())
         assert flat.count("Estimates are not measured on this architecture") == int(said)
@@ -138,7 +138,7 @@ def test_what_compute_sanitizer_reports(errors: int) -> None:
         FASTER, memory_check=MemoryCheck(errors, "Invalid __shared__ write at k in k.py:3" * bool(errors))
     )
     report = replace(CRASH, suggestions=(checked,))
-    for rendered in (printed(report), text.render(compose(Finished(report)))):
+    for rendered in (printed(report), text.render(compose(FinishedTriage(report)))):
         flat = " ".join(rendered.split())
         line = "compute-sanitizer: 3 errors, first: Invalid __shared__ write at k in k.py:3"
         assert (line if errors else "compute-sanitizer finds no invalid access") in flat
@@ -187,7 +187,7 @@ def test_how_a_compile_ended(golden: Golden, outcome: Outcome) -> None:
 
 
 def test_every_format_has_the_expected_time_and_the_best_change() -> None:
-    document = compose(Finished(CRASH))
+    document = compose(FinishedTriage(CRASH))
     expected = "expected 0.9\u20131.2 \u00d7 of the time, same results, the caller changes too"
     best = f"Best change: load B with its axes exchanged ({expected})"
     order = "Ordered by expected time; estimates within 3% are equal, then the nearest change."

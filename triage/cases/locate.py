@@ -15,7 +15,7 @@ from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
 from triage.cases.packages import find_package
 from triage.cases.slices import sliced
-from triage.drafts.draft import StatedValues
+from triage.cases.stated import StatedValues
 from triage.filesystem.files import ANYWHERE
 from triage.frontends import documents
 from triage.frontends.constants import check_constant

@@ -10,6 +10,7 @@ import click
 from triage.cli.options import budget_option, case_options, compile_options, kb_option, note, print_json
 from triage.cli.report import finished_for
 from triage.model.errors import InputError
+from triage.model.visible import one_line
 from triage.publish.compose.whole import compose, files, scrubber_for
 from triage.publish.document import Document
 from triage.publish.formats import markdown
@@ -21,7 +22,6 @@ from triage.publish.github.message import MOST_TITLE, Message
 from triage.publish.github.plan import plan
 from triage.publish.github.post import Attachment, People, PostRequest
 from triage.publish.github.prefilled import prefilled
-from triage.publish.visible import one_line
 
 
 @click.command("attach")

@@ -12,9 +12,9 @@ import click
 
 from triage.cases import packages
 from triage.cases.locate import sources, stated_values, targets
+from triage.cases.stated import StatedValues
 from triage.cli.options import F, note
 from triage.drafts import plans, words
-from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Settled, Which
 from triage.drafts.model import Basis, JitFunction, Parameter
 from triage.harness.toolchains import Toolchains
@@ -122,7 +122,7 @@ def kernel(text: str, values: Mapping[str, Any]) -> DraftedKernel | None:
     plans.check_names(stated, [function])
     for line in words.cautions(function, stated):
         note(line)
-    missing = [parameter for parameter in function.parameters if stated.value(parameter) is None]
+    missing = [parameter for parameter in function.parameters if not stated.states(parameter.name)]
     if all(_has_default(parameter) for parameter in missing) and not (function.launched_with and missing):
         return None
     return DraftedKernel(text, function, stated, values)

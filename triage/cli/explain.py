@@ -8,7 +8,7 @@ import click
 
 from triage.cli.options import print_json
 from triage.legality import rules
-from triage.legality.rule import LegalityRule, Parameter, Syntax
+from triage.legality.rule import LegalityRule, RuleParameter, Syntax
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import explanation as render_explain
 
@@ -90,7 +90,7 @@ def _command(rule: LegalityRule) -> click.Command:
     )
 
 
-def _option(parameter: Parameter) -> click.Option:
+def _option(parameter: RuleParameter) -> click.Option:
     text = parameter.help
     if parameter.default is not None:
         text += f" [{parameter.default}]"

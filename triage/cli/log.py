@@ -20,9 +20,9 @@ from triage.knowledge.matching import NearMiss, near_misses
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError, fault
 from triage.model.report import Match
+from triage.model.visible import one_line
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import logs as render_log
-from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
     from triage.publish.ci.record import CiRecord

@@ -19,7 +19,7 @@ import click
 from triage._version import __version__
 from triage.cli import signals
 from triage.model.errors import EnvironmentFault, fault
-from triage.publish.visible import one_line
+from triage.model.visible import one_line
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

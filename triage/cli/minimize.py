@@ -13,8 +13,8 @@ from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize
 from triage.model.errors import InputError
+from triage.model.visible import visible
 from triage.publish.formats.terminal import console
-from triage.publish.visible import visible
 from triage.publish.words import exit_codes
 
 _MOST_FINDINGS = 5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from triage.model.errors import InputError, TriageError
-from triage.publish.visible import one_line
+from triage.model.visible import one_line
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.publish import render
 from triage.publish.compose.whole import scrubber_for
-from triage.publish.finished import Finished, is_finished
+from triage.publish.finished import FinishedTriage, is_finished
 from triage.publish.formats.terminal import console
 from triage.publish.obtain import anonymous, obtain
 
@@ -78,7 +78,7 @@ def command(name: str | None, schema: bool, format_: str, file: Path | None, sho
     return 0
 
 
-def finished_for(name: str, anonymized: bool, values: dict[str, Any]) -> Finished:
+def finished_for(name: str, anonymized: bool, values: dict[str, Any]) -> FinishedTriage:
     """The finished triage in a folder, or that of a case, which is checked. Raises TriageError."""
     options = pipeline_options(values)
     source: Path | Case = Path(name) if is_finished(Path(name)) else locate(name, values)

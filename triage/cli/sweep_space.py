@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.locate import locate
+from triage.cases.stated import StatedValues
 from triage.cli.drafts import kernel, named_sources, stated_for
 from triage.cli.options import limits, note, repeating
 from triage.drafts import plans, words
-from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import ALL, Settled, Which, in_order
 from triage.drafts.model import JitFunction
 from triage.drafts.plans import ProjectKernels

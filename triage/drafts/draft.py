@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from triage.cases.stated import StatedValues
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.harness.description import KernelDescription
 from triage.model.case import Case, frozen
@@ -17,28 +18,6 @@ DRAFTED, CONFIGURATION, SOURCE, UNCLEAR = "drafted", "configuration", "source", 
 """Fields of a drafted case's ``origin``."""
 _UNREMARKABLE = {"num_ctas": 1}
 """Options of every configuration that are not worth a mention."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatedValues:
-    """What the user states of a kernel's arguments and options, as a case has it. ``divisible`` may name arguments that
-    are drafted."""
-
-    signature: Mapping[str, str] = field(default_factory=frozen)
-    constexprs: Mapping[str, Any] = field(default_factory=frozen)
-    divisible: Mapping[str, int] = field(default_factory=frozen)
-    options: Mapping[str, Any] = field(default_factory=frozen)
-
-    def value(self, parameter: Parameter) -> Value | None:
-        """The value of a parameter, if it is given."""
-        name = parameter.name
-        if name in self.signature:
-            return Value(self.signature[name], Basis.USER, "given")
-        return Value(self.constexprs[name], Basis.USER, "given") if name in self.constexprs else None
-
-    def names(self) -> list[str]:
-        """The parameters that it names."""
-        return list(dict.fromkeys([*self.signature, *self.constexprs, *self.divisible]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +92,9 @@ def drafts(function: JitFunction, stated: StatedValues, described: KernelDescrip
     """The configurations of a kernel, in the order of its autotuner, or of its launches. ``described``: what its
     decorators say, where a worker has asked them. Raises InputError where a parameter has no value."""
     values = {
-        parameter.name: stated.value(parameter) or _best(parameter, described)
+        parameter.name: _stated(stated, parameter) or _best(parameter, described)
         for parameter in function.parameters
-        if parameter.candidates or stated.value(parameter) is not None
+        if parameter.candidates or stated.states(parameter.name)
     }
     options = dict(function.options) | {
         name: Value(value, Basis.USER, "given") for name, value in stated.options.items()
@@ -170,6 +149,14 @@ def _check_complete(draft: Draft) -> None:
         names += f", and {', '.join(each.name for each in lacking[1:])}" if len(lacking) > 1 else ""
         fix = f"--const {first.name}=VALUE" if first.constexpr else f"--arg {first.name}=TYPE"
         raise InputError(f"{names}: no value: {first.unknown}; write {fix}")
+
+
+def _stated(stated: StatedValues, parameter: Parameter) -> Value | None:
+    """The value of a parameter, if the user states it."""
+    name = parameter.name
+    if not stated.states(name):
+        return None
+    return Value({**stated.constexprs, **stated.signature}[name], Basis.USER, "given")
 
 
 def _best(parameter: Parameter, described: KernelDescription | None) -> Value:

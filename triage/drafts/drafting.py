@@ -7,10 +7,11 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from triage.cases.stated import StatedValues
 from triage.drafts import verdict
 from triage.drafts.cute import verdict as cute_verdict
 from triage.drafts.cute.verdict import lacks_part_of_gpu
-from triage.drafts.draft import UNCLEAR, Draft, StatedValues, drafts
+from triage.drafts.draft import UNCLEAR, Draft, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
 from triage.filesystem import scratch

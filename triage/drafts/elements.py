@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from triage.drafts.device.uses import ElementUse, Use, Uses
 from triage.drafts.host.frame import Launch
-from triage.drafts.host.values import Descriptor, Int, TensorValue
+from triage.drafts.host.values import HostDescriptor, Int, TensorValue
 from triage.drafts.model import Basis, Value
 
 _LANGUAGE = {
@@ -109,7 +109,7 @@ def _launched(name: str, launches: list[Launch]) -> list[Value]:
     for launch in launches:
         for value in launch.arguments.get(name, ()):
             match value:
-                case TensorValue(dtype=dtype) | Descriptor(tensor=TensorValue(dtype=dtype)):
+                case TensorValue(dtype=dtype) | HostDescriptor(tensor=TensorValue(dtype=dtype)):
                     values.append(Value(dtype, Basis.LAUNCH, launch.where))
     return values
 
@@ -174,7 +174,7 @@ def _pointer(name: str, element: str, launches: list[Launch], uses: Uses) -> str
     """The type of an argument whose elements are of a type."""
     for launch in launches:
         for value in launch.arguments.get(name, ()):
-            if isinstance(value, Descriptor):
+            if isinstance(value, HostDescriptor):
                 block = value.block or (Int(),) * uses.ranks.get(name, 2)
                 return f"tensordesc<{element}{[size.value or 64 for size in block]}>"
     if uses.has(name, Use.DESCRIPTOR) and not uses.has(name, Use.ADDRESS):

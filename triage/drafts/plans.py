@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from triage.cases.slices import sliced
+from triage.cases.stated import StatedValues
 from triage.drafts import kernels
 from triage.drafts.cute.architectures import OTHERS
-from triage.drafts.draft import StatedValues
 from triage.drafts.drafting import Plan, Which
 from triage.drafts.model import JitFunction, Value
 from triage.filesystem.files import ANYWHERE

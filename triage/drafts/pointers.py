@@ -10,9 +10,9 @@ from triage.drafts.host.frame import Launch
 from triage.drafts.host.values import (
     NONE,
     Const,
-    Descriptor,
     Dtype,
     Float,
+    HostDescriptor,
     Int,
     TensorValue,
     Unknown,
@@ -46,7 +46,7 @@ def pointers_of(jitted: Jitted, launches: list[Launch], uses: Uses) -> frozenset
             continue
         values = [value for launch in launches for value in launch.arguments.get(name, ())]
         rule = role(name)
-        tensor = any(isinstance(value, TensorValue | Descriptor) for value in values)
+        tensor = any(isinstance(value, TensorValue | HostDescriptor) for value in values)
         number = any(isinstance(value, Int | Float) for value in values)
         used = uses.has(name, Use.ADDRESS) or uses.has(name, Use.DESCRIPTOR)
         annotation = ast.unparse(argument.annotation) if argument.annotation else ""

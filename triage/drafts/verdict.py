@@ -20,7 +20,7 @@ from triage.drafts.refusal import UNDEFINED, Refusal
 from triage.knowledge.observed import missing_api
 from triage.model.diagnosis import Kind, Trait
 from triage.model.outcome import Stage
-from triage.publish.visible import shortened
+from triage.model.visible import shortened
 
 MOST_CORRECTIONS = 6
 """Of one draft. A refusal by the front end takes a tenth of a second; a kernel that more than these would fix mostly

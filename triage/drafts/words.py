@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from triage.drafts.draft import Draft, StatedValues
+from triage.cases.stated import StatedValues
+from triage.drafts.draft import Draft
 from triage.drafts.model import JitFunction
 from triage.model.case import Case
 

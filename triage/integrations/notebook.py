@@ -14,7 +14,7 @@ from typing import Any
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompilers
 from triage.capture.service.start import Settings
-from triage.publish.visible import visible
+from triage.model.visible import visible
 
 _loaded: dict[int, _Cells] = {}
 """By shell."""

@@ -10,7 +10,7 @@ import pytest
 
 from triage.capture.captured import Capture, CaptureState, RunFolder
 from triage.capture.refusals import check
-from triage.publish.visible import one_line, shortened
+from triage.model.visible import one_line, shortened
 
 _WIDTH = 160
 _MOST = 20

@@ -27,7 +27,7 @@ _VOID_RESULT = re.compile(r"^(\s*)%\S+ = (llvm\.call_intrinsic .*-> )!llvm\.void
 
 
 @dataclass(slots=True, eq=False)
-class Value:
+class MlirValue:
     """A result, or an argument of a region, with all its uses."""
 
     name: str
@@ -43,7 +43,7 @@ class Region:
     owner: Op | None
     operations: list[Op] = field(default_factory=list)
     labels: dict[int, str] = field(default_factory=dict)
-    names: dict[str, Value] = field(default_factory=dict)
+    names: dict[str, MlirValue] = field(default_factory=dict)
     first: int = 0
     last: int = -1
 
@@ -56,7 +56,7 @@ class Op:
     first: int
     last: int
     inside: Region
-    results: list[Value] = field(default_factory=list)
+    results: list[MlirValue] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)
 
@@ -68,7 +68,7 @@ class Op:
         yield self
 
 
-class Unreadable(Exception):
+class UnreadableMlir(Exception):
     """Brackets do not match, or a line is where none can be."""
 
 
@@ -105,14 +105,14 @@ def reparsable(text: str) -> str:
 
 
 def read(text: str) -> ParsedModule:
-    """Parse a module. Raises Unreadable."""
+    """Parse a module. Raises UnreadableMlir."""
     lines = text.split("\n")
     bare = [blank(line) for line in lines]
     parser = _Parser(lines, bare)
     top = Region(None, last=len(lines) - 1)
     end = parser.region(top, 0)
     if end != len(lines):
-        raise Unreadable(f"line {end + 1}: closes a bracket that was not opened")
+        raise UnreadableMlir(f"line {end + 1}: closes a bracket that was not opened")
     document = ParsedModule(lines, top, bare)
     _resolve(document, top, [])
     return document
@@ -146,7 +146,7 @@ class _Parser:
         operation = Op((name[1] or name[2]) if name else "", at, at, inside)
         for group in re.findall(r"(%[\w$.-]+)(?::(\d+))?", results[1]) if results else ():
             names = [f"{group[0]}#{number}" for number in range(int(group[1]))] if group[1] else [group[0]]
-            operation.results += [Value(name, operation) for name in names]
+            operation.results += [MlirValue(name, operation) for name in names]
         depth = 0
         while True:
             operation.headers.append(at)
@@ -160,14 +160,14 @@ class _Parser:
                 operation.regions.append(region)
                 at = self.region(region, at)
                 if at >= len(self._lines):
-                    raise Unreadable(f"line {operation.first + 1}: a bracket is not closed")
+                    raise UnreadableMlir(f"line {operation.first + 1}: a bracket is not closed")
                 region.last = at - 1
             elif depth < 0:
-                raise Unreadable(f"line {at}: closes a bracket that was not opened")
+                raise UnreadableMlir(f"line {at}: closes a bracket that was not opened")
             elif depth == 0 and not (at < len(self._lines) and _CONTINUES.match(self._bare[at])):
                 break
             elif at >= len(self._lines):
-                raise Unreadable(f"line {operation.first + 1}: a bracket is not closed")
+                raise UnreadableMlir(f"line {operation.first + 1}: a bracket is not closed")
         operation.last = at - 1
         for value in operation.results:
             inside.names[value.name] = value
@@ -178,7 +178,7 @@ class _Parser:
         line = self._bare[at]
         results = None if labels else _RESULTS.match(line)
         for match in _ARGUMENT.finditer(line, results.end() if results else 0):
-            region.names[match[1]] = Value(match[1], None)
+            region.names[match[1]] = MlirValue(match[1], None)
 
 
 def _resolve(document: ParsedModule, region: Region, scopes: list[Region]) -> None:

@@ -22,7 +22,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, powers, refuse, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -260,17 +260,19 @@ RULE = LegalityRule(
     "dot",
     TITLE,
     (
-        Parameter("m", Syntax.INTEGER, "rows of A and of the result", required=True),
-        Parameter("n", Syntax.INTEGER, "columns of B and of the result", required=True),
-        Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
-        Parameter("a", Syntax.DTYPE, "type of A", required=True),
-        Parameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
-        Parameter("acc", Syntax.DTYPE, "type of the accumulator"),
-        Parameter("batch", Syntax.INTEGER, "tiles of a batched dot"),
-        Parameter("input-precision", Syntax.CHOICE, "input_precision", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")),
-        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
+        RuleParameter("m", Syntax.INTEGER, "rows of A and of the result", required=True),
+        RuleParameter("n", Syntax.INTEGER, "columns of B and of the result", required=True),
+        RuleParameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+        RuleParameter("a", Syntax.DTYPE, "type of A", required=True),
+        RuleParameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
+        RuleParameter("acc", Syntax.DTYPE, "type of the accumulator"),
+        RuleParameter("batch", Syntax.INTEGER, "tiles of a batched dot"),
+        RuleParameter(
+            "input-precision", Syntax.CHOICE, "input_precision", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
+        ),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
     _judge,
     _tables,

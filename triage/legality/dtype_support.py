@@ -24,7 +24,7 @@ from triage.legality import dot, fp8
 from triage.legality.dtypes import DType, parse
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
@@ -212,10 +212,10 @@ RULE = LegalityRule(
     "dtype",
     TITLE,
     (
-        Parameter("dtype", Syntax.DTYPE, "element type", required=True),
-        Parameter("use", Syntax.CHOICE, "what is done with it", USES, default="load"),
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
+        RuleParameter("dtype", Syntax.DTYPE, "element type", required=True),
+        RuleParameter("use", Syntax.CHOICE, "what is done with it", USES, default="load"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
     _judge,
     _tables,

@@ -17,7 +17,7 @@ from math import prod
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Value, Violation, nearest, powers, refuse
 from triage.model.errors import InputError
 
@@ -323,12 +323,12 @@ RULE = LegalityRule(
     "language",
     TITLE,
     (
-        Parameter("shape", Syntax.SHAPE, "shape of the tensor; START x END for arange", required=True),
-        Parameter("op", Syntax.CHOICE, "the operation", tuple(OPERATIONS), default="tensor"),
-        Parameter("to", Syntax.SHAPE, "the operation's second shape (see the table)"),
-        Parameter("axis", Syntax.INTEGER, "the operation's axis"),
-        Parameter("dtype", Syntax.DTYPE, "element type (descriptor)"),
-        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
+        RuleParameter("shape", Syntax.SHAPE, "shape of the tensor; START x END for arange", required=True),
+        RuleParameter("op", Syntax.CHOICE, "the operation", tuple(OPERATIONS), default="tensor"),
+        RuleParameter("to", Syntax.SHAPE, "the operation's second shape (see the table)"),
+        RuleParameter("axis", Syntax.INTEGER, "the operation's axis"),
+        RuleParameter("dtype", Syntax.DTYPE, "element type (descriptor)"),
+        RuleParameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
     _judge,
     _tables,

@@ -7,7 +7,7 @@ options), and warp specialization adds warps for its partitions.
 from triage.legality import blocks
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, powers, require, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -69,15 +69,15 @@ RULE = LegalityRule(
     "launch",
     TITLE,
     (
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
-        Parameter("num-ctas", Syntax.INTEGER, "blocks a cluster", default="1"),
-        Parameter("block", Syntax.SHAPE, "threads along x,y,z"),
-        Parameter("cluster", Syntax.SHAPE, "blocks of a cluster along x,y,z"),
-        Parameter("grid", Syntax.SHAPE, "blocks along x,y,z"),
-        Parameter("shared-bytes", Syntax.INTEGER, "shared memory a block"),
-        Parameter("barrier", Syntax.INTEGER, "number of a named barrier"),
-        Parameter("barrier-threads", Syntax.INTEGER, "threads that meet there"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        RuleParameter("num-ctas", Syntax.INTEGER, "blocks a cluster", default="1"),
+        RuleParameter("block", Syntax.SHAPE, "threads along x,y,z"),
+        RuleParameter("cluster", Syntax.SHAPE, "blocks of a cluster along x,y,z"),
+        RuleParameter("grid", Syntax.SHAPE, "blocks along x,y,z"),
+        RuleParameter("shared-bytes", Syntax.INTEGER, "shared memory a block"),
+        RuleParameter("barrier", Syntax.INTEGER, "number of a named barrier"),
+        RuleParameter("barrier-threads", Syntax.INTEGER, "threads that meet there"),
     ),
     _judge,
     _tables,

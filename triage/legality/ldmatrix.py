@@ -8,7 +8,7 @@ take ``.x8``, ``.x16`` and so on, modifiers of other instructions, and then with
 from dataclasses import dataclass
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
@@ -212,12 +212,12 @@ def _rule(instruction: str, examples: tuple[str, ...]) -> LegalityRule:
         instruction,
         _TITLES[instruction],
         (
-            Parameter("shape", Syntax.CHOICE, "shape of a matrix", shapes, "m8n8"),
-            Parameter("count", Syntax.INTEGER, "matrices, the N of .xN", default="1"),
-            Parameter("trans", Syntax.FLAG, "with .trans"),
-            Parameter("dtype", Syntax.CHOICE, "type of elements", types, "b16"),
-            Parameter("alignment", Syntax.INTEGER, "bytes that addresses of rows are a multiple of"),
-            Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
+            RuleParameter("shape", Syntax.CHOICE, "shape of a matrix", shapes, "m8n8"),
+            RuleParameter("count", Syntax.INTEGER, "matrices, the N of .xN", default="1"),
+            RuleParameter("trans", Syntax.FLAG, "with .trans"),
+            RuleParameter("dtype", Syntax.CHOICE, "type of elements", types, "b16"),
+            RuleParameter("alignment", Syntax.INTEGER, "bytes that addresses of rows are a multiple of"),
+            RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
         ),
         lambda args: _judge(instruction, args),
         lambda args: [_table(instruction)],

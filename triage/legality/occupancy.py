@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, multiprocessors
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.gpus import Multiprocessor
@@ -181,10 +181,10 @@ RULE = LegalityRule(
     "occupancy",
     TITLE,
     (
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("shared", Syntax.INTEGER, "bytes of shared memory a block", default="0"),
-        Parameter("registers", Syntax.INTEGER, "registers a thread", default="32"),
-        Parameter("threads", Syntax.INTEGER, "threads a block", default="128"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("shared", Syntax.INTEGER, "bytes of shared memory a block", default="0"),
+        RuleParameter("registers", Syntax.INTEGER, "registers a thread", default="32"),
+        RuleParameter("threads", Syntax.INTEGER, "threads a block", default="128"),
     ),
     _judge,
     _tables,

@@ -16,7 +16,7 @@ share of the file above three quarters is likely to spill; above the whole of it
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps, steps_table
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse, require
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -198,12 +198,12 @@ RULE = LegalityRule(
     "registers",
     TITLE,
     (
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
-        Parameter("tile", Syntax.SHAPE, "accumulator, BLOCK_M x BLOCK_N"),
-        Parameter("maxnreg", Syntax.INTEGER, "Triton's option maxnreg (NVIDIA)"),
-        Parameter("setmaxnreg", Syntax.INTEGER, "immediate of setmaxnreg (warp specialization)"),
-        Parameter("waves-per-eu", Syntax.INTEGER, "Triton's option waves_per_eu (AMD); 0 leaves it to LLVM"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        RuleParameter("tile", Syntax.SHAPE, "accumulator, BLOCK_M x BLOCK_N"),
+        RuleParameter("maxnreg", Syntax.INTEGER, "Triton's option maxnreg (NVIDIA)"),
+        RuleParameter("setmaxnreg", Syntax.INTEGER, "immediate of setmaxnreg (warp specialization)"),
+        RuleParameter("waves-per-eu", Syntax.INTEGER, "Triton's option waves_per_eu (AMD); 0 leaves it to LLVM"),
     ),
     _judge,
     _tables,

@@ -33,7 +33,7 @@ class Syntax(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class RuleParameter:
     """One ``--name`` of a rule. ``read`` turns its text into an int, a DType, one of ``choices``, a tuple of ints
     (``128x256x64``), a Target, a release as written, a StridedLayout, or a bool. ``required``: it must be given."""
 
@@ -119,7 +119,7 @@ class LegalityRule:
 
     name: str
     title: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[RuleParameter, ...]
     judge: Callable[[Arguments], Judgement]
     tables: Callable[[Arguments], Sequence[RuleTable]]
     examples: tuple[str, ...]
@@ -219,7 +219,7 @@ class LegalityRule:
         )
 
 
-def _spoken_parameter(parameter: Parameter, value: Any) -> str:
+def _spoken_parameter(parameter: RuleParameter, value: Any) -> str:
     if isinstance(value, bool):
         return parameter.name if value else f"no {parameter.name}"
     return f"{parameter.name} {spoken((value if isinstance(value, tuple | int) else str(value),))}"

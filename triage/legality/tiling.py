@@ -15,7 +15,7 @@ from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible
 from triage.legality.algebra.partition import whole
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, nearest, refuse
 from triage.model.errors import InputError
 
@@ -126,14 +126,14 @@ RULE = LegalityRule(
     "tiling",
     TITLE,
     (
-        Parameter("layout", Syntax.LAYOUT, "the layout that is divided"),
-        Parameter("tiler", Syntax.SHAPE, "extents of the tile, A,B"),
-        Parameter("right", Syntax.LAYOUT, "a layout to compose it with"),
-        Parameter("m", Syntax.INTEGER, "M of the tile"),
-        Parameter("n", Syntax.INTEGER, "N of the tile"),
-        Parameter("k", Syntax.INTEGER, "K of the tile"),
-        Parameter("operation", Syntax.SHAPE, "M, N, K of the matrix operation", default="16,8,16"),
-        Parameter("atoms", Syntax.SHAPE, "warps or warpgroups along M, N, K", default="1,1,1"),
+        RuleParameter("layout", Syntax.LAYOUT, "the layout that is divided"),
+        RuleParameter("tiler", Syntax.SHAPE, "extents of the tile, A,B"),
+        RuleParameter("right", Syntax.LAYOUT, "a layout to compose it with"),
+        RuleParameter("m", Syntax.INTEGER, "M of the tile"),
+        RuleParameter("n", Syntax.INTEGER, "N of the tile"),
+        RuleParameter("k", Syntax.INTEGER, "K of the tile"),
+        RuleParameter("operation", Syntax.SHAPE, "M, N, K of the matrix operation", default="16,8,16"),
+        RuleParameter("atoms", Syntax.SHAPE, "warps or warpgroups along M, N, K", default="1,1,1"),
     ),
     _judge,
     _tables,

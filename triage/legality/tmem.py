@@ -19,7 +19,7 @@ from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.limits import limits
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, nearest, powers, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -290,13 +290,13 @@ RULE = LegalityRule(
     "tmem",
     TITLE,
     (
-        Parameter("tile", Syntax.SHAPE, "rows and columns of an accumulator, in elements"),
-        Parameter("dtype", Syntax.DTYPE, "type of its elements", default="f32"),
-        Parameter("count", Syntax.INTEGER, "how many such tiles", default="1"),
-        Parameter("scales", Syntax.SHAPE, "rows of a block-scaled operand, and scales a row"),
-        Parameter("columns", Syntax.INTEGER, "columns of a tcgen05.alloc"),
-        Parameter("cta-group", Syntax.INTEGER, "1, or 2 for a pair of CTAs that shares the rows", default="1"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
+        RuleParameter("tile", Syntax.SHAPE, "rows and columns of an accumulator, in elements"),
+        RuleParameter("dtype", Syntax.DTYPE, "type of its elements", default="f32"),
+        RuleParameter("count", Syntax.INTEGER, "how many such tiles", default="1"),
+        RuleParameter("scales", Syntax.SHAPE, "rows of a block-scaled operand, and scales a row"),
+        RuleParameter("columns", Syntax.INTEGER, "columns of a tcgen05.alloc"),
+        RuleParameter("cta-group", Syntax.INTEGER, "1, or 2 for a pair of CTAs that shares the rows", default="1"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
     ),
     _judge,
     _tables,

@@ -10,7 +10,7 @@ import html
 from functools import lru_cache
 
 from triage.logs.patterns import regex
-from triage.logs.reading import CONTROL
+from triage.model.visible import CONTROL
 
 #: Longer lines are cut: no failure needs more, and one line of dumped IR may have megabytes.
 MAX_LINE = 16_384

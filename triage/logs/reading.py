@@ -10,18 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TypeAlias, cast
 
+from triage.model.visible import CONTROL
+
 #: A text, its lines, or a stream of bytes (a file, standard input).
 Log: TypeAlias = "str | Iterable[str] | BinaryIO"
 
 #: Small enough that a block and its copies stay in the cache of one core.
 BLOCK = 1 << 18
 
-#: A terminal's control sequences.
-CONTROL = (
-    r"\x1b(?:\[[0-9;:?<=>]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor movements
-    r"|[\]_P^X][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)"  # OSC, APC …: titles, links, Buildkite's time stamps
-    r"|[@-Z\\^_])"
-)
 _CONTROL = re.compile(CONTROL.encode())
 _ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|[^u\n])")
 # The end of the text in a record of docker's and other writers' one object a line; the other fields follow.

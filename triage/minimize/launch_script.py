@@ -18,7 +18,7 @@ from triage.minimize.source.specimen import Specimen, inputs_for
 from triage.model import launch_plan as plan
 from triage.model.argument_types import ELEMENT_BYTES, Form, argument_type
 from triage.model.case import Case
-from triage.model.launch_plan import BadInputs, Tensor
+from triage.model.launch_plan import BadInputs, TensorArgument
 from triage.model.outcome import Outcome, Stage
 
 FILE = "reproducer_launch.py"
@@ -80,7 +80,7 @@ def arguments(case: Case, *inputs: Mapping[str, Any]) -> LaunchArguments:
     return LaunchArguments(default, (1, 1, 1))
 
 
-def _stored(tensor: Tensor) -> tuple[int, ...]:
+def _stored(tensor: TensorArgument) -> tuple[int, ...]:
     *outer, rows, columns = (1, *tensor.shape)
     return (*outer, columns, rows)[1:] if tensor.transposed else tensor.shape
 

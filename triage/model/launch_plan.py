@@ -35,7 +35,7 @@ class BadInputs(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorArgument:
     """An argument that is memory. ``shape`` is how it is filled; stored, the last two are exchanged when
     ``transposed``. ``block`` is the tile of a tensor descriptor, empty for a pointer. ``low`` and ``high`` are the
     bounds of ``uniform`` and ``randint``."""
@@ -59,7 +59,7 @@ class Tensor:
 class LaunchPlan:
     """The arguments and the grid of one launch. ``tolerance`` is relative to the output's largest magnitude."""
 
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[TensorArgument, ...]
     scalars: Mapping[str, int | float]
     grid: tuple[int, int, int]
     outputs: tuple[str, ...]
@@ -86,7 +86,7 @@ def resolve(
     """Evaluate the inputs for one configuration. ``divisors``: those that the kernel is compiled with; every value must
     be a multiple of its divisor. Raises BadInputs."""
     values = _Values(inputs, signature, constexprs)
-    tensors: list[Tensor] = []
+    tensors: list[TensorArgument] = []
     scalars: dict[str, int | float] = {}
     for name, text in signature.items():
         field = f"inputs.arguments.{name}"
@@ -159,7 +159,7 @@ class _Values:
         return [name for name, value in values.items() if isinstance(value, int) and not isinstance(value, bool)]
 
 
-def _tensor(name: str, type_: ArgumentType, stated: Mapping[str, Any], values: _Values) -> Tensor:
+def _tensor(name: str, type_: ArgumentType, stated: Mapping[str, Any], values: _Values) -> TensorArgument:
     field = f"inputs.arguments.{name}"
     shape = tuple(values.integer(extent, f"{field}.shape", least=1) for extent in stated["shape"])
     if type_.block and len(shape) != len(type_.block):
@@ -177,7 +177,7 @@ def _tensor(name: str, type_: ArgumentType, stated: Mapping[str, Any], values: _
         _check_fits(type_, high - 1, f"{field}.high")
     if not low < high:
         raise BadInputs(f"{field}.high", f"{high} is not above low, which is {low}")
-    tensor = Tensor(name, type_.element, shape, fill, transposed, type_.block, low, high)
+    tensor = TensorArgument(name, type_.element, shape, fill, transposed, type_.block, low, high)
     if fill == "arange":
         _check_fits(type_, tensor.elements - 1, f"{field}.fill")
     return tensor
@@ -214,7 +214,7 @@ def _grid(stated: Any, values: _Values) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _tolerance(stated: float | None, tensors: list[Tensor]) -> float:
+def _tolerance(stated: float | None, tensors: list[TensorArgument]) -> float:
     """The stated tolerance, else a few units in the last place of the coarsest floating-point type among the tensors,
     all of which a result passes through. 0 for integers, whose sums do not depend on the order."""
     if stated is not None:

@@ -26,7 +26,7 @@ from triage.model.document import encode
 from triage.model.errors import InputError, unreadable
 from triage.model.report import POISONED, Report
 from triage.model.target import Target
-from triage.publish.visible import read_bounded
+from triage.publish.clipping import read_bounded
 from triage.source.imports import imported_files
 
 REPORT, MINIMIZED, MATRIX = "report.json", minimize_result.DOCUMENT, "matrix.json"
@@ -66,7 +66,7 @@ class Reduction:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedTriage:
     """The parts that there are. ``texts`` are the artifacts by name, ``kernel`` is the case's own source, ``beside``
     the user's own files that it imports, by name. ``again`` is the command that repeats the check, where it is known.
     ``left_out``: documents of other failures in the same folder."""
@@ -110,7 +110,7 @@ def is_finished(folder: Path) -> bool:
     return folder.is_dir() and next(_documents(folder), None) is not None
 
 
-def read(folder: Path) -> Finished:
+def read(folder: Path) -> FinishedTriage:
     """The triage in or beneath a folder. Raises InputError where there is none, where there are several that failed in
     different ways, and where a document is not of its schema."""
     by_name: dict[str, list[Path]] = {REPORT: [], MINIMIZED: [], MATRIX: []}
@@ -137,14 +137,14 @@ def read(folder: Path) -> Finished:
     return finished
 
 
-def of_report(report: Report, again: str | None = None) -> Finished:
+def of_report(report: Report, again: str | None = None) -> FinishedTriage:
     """A report as ``check`` has just made it, with its artifacts where they are. Raises InputError."""
     paths = {name: path for name, path in report.artifacts.items() if name != POISONED and path.is_file()}
     folders = dict.fromkeys([report.case.folder, *(path.parent for path in paths.values())])
     # They are triage's own.
     texts = {name: _excerpt(path, path.parent) for name, path in paths.items()}
     kernel, beside = _source(report.case)
-    return Finished(report, texts, kernel, beside, again=again, folders=tuple(folders))
+    return FinishedTriage(report, texts, kernel, beside, again=again, folders=tuple(folders))
 
 
 def case_of(folder: Path) -> Case | None:
@@ -152,7 +152,7 @@ def case_of(folder: Path) -> Case | None:
     return next((documents.load(path.parent, folder) for path in _documents(folder) if path.name == MINIMIZED), None)
 
 
-def mapped(finished: Finished, text: Callable[[str], str], plain: Callable[[Any], Any]) -> Finished:
+def mapped(finished: FinishedTriage, text: Callable[[str], str], plain: Callable[[Any], Any]) -> FinishedTriage:
     """The same with each of its texts and paths put through ``text``, and its lists of texts and mappings, which have
     any shape, through ``plain`` as JSON values. Values of closed sets stay."""
 
@@ -200,7 +200,7 @@ def _documents(folder: Path) -> Iterator[Path]:
         level = below
 
 
-def _report(paths: list[Path], folder: Path) -> Finished:
+def _report(paths: list[Path], folder: Path) -> FinishedTriage:
     """The one failure of which there are reports; several of the same count as one."""
     by_signature: dict[str, Path] = {}
     for path in paths:
@@ -211,10 +211,10 @@ def _report(paths: list[Path], folder: Path) -> Finished:
         where = ", ".join(str(path.parent) for path in failed[:4])
         raise InputError(f"{folder}: holds {len(failed)} different failures; give one of them: {where}")
     chosen = next(iter([*failed, *by_signature.values()]), None)
-    return _checked(chosen, folder) if chosen is not None else Finished()
+    return _checked(chosen, folder) if chosen is not None else FinishedTriage()
 
 
-def _checked(path: Path, top: Path) -> Finished:
+def _checked(path: Path, top: Path) -> FinishedTriage:
     """A report with the files beside it: its artifacts, and its case."""
     report = _value(Report.from_json, reports.SCHEMA, path, top)
     files = {name: path.parent / stored.name for name, stored in report.artifacts.items() if name != POISONED}
@@ -222,7 +222,7 @@ def _checked(path: Path, top: Path) -> Finished:
     case = _case_beside(path.parent, top)
     kernel, beside = _source(case) if case else (None, {})
     again = f"triage check {case.folder}" if case else None
-    return Finished(report, texts, kernel, beside, again=again, folders=(path.parent,))
+    return FinishedTriage(report, texts, kernel, beside, again=again, folders=(path.parent,))
 
 
 def _case_beside(folder: Path, top: Path) -> Case | None:

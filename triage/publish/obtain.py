@@ -16,12 +16,12 @@ from triage.model.errors import InputError
 from triage.model.progress import Progress
 from triage.model.report import Report
 from triage.pipeline import Options, Session
-from triage.publish.finished import Finished, case_of, of_report, read
+from triage.publish.finished import FinishedTriage, case_of, of_report, read
 
 
 def obtain(
     asked: Path | Case, options: Options, progress: Progress | None = None, again: str | None = None
-) -> Finished:
+) -> FinishedTriage:
     """The triage in a folder; a case, and a folder with a reduction alone, is checked first. ``again`` is the command
     that repeats the check of a case. Raises what ``read`` and a session raise."""
     if isinstance(asked, Case):
@@ -35,7 +35,7 @@ def obtain(
     return replace(stored, report=checked.report, texts=checked.texts, folders=(*stored.folders, *checked.folders))
 
 
-def anonymous(asked: Path | Case, options: Options, progress: Progress | None = None) -> Finished:
+def anonymous(asked: Path | Case, options: Options, progress: Progress | None = None) -> FinishedTriage:
     """The same from the anonymous reduction alone, without any text of the original. A case is reduced first. Raises
     InputError where there is no such reduction, or the failure needs the names."""
     if isinstance(asked, Case):
@@ -55,7 +55,7 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
         )
     checked = _checked(reduced, options, progress, None)
     report, table = checked.report, stored.matrix
-    return Finished(
+    return FinishedTriage(
         report=report,
         texts=checked.texts,
         reduction=stored.reduction,
@@ -73,7 +73,7 @@ def reduce(case: Case, options: Options, folder: Path, progress: Progress | None
         raise KeyboardInterrupt
 
 
-def _checked(case: Case, options: Options, progress: Progress | None, again: str | None) -> Finished:
+def _checked(case: Case, options: Options, progress: Progress | None, again: str | None) -> FinishedTriage:
     with Session(options, progress) as session:
         return of_report(session.check(case), again)
 

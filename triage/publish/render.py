@@ -9,7 +9,7 @@ from triage.minimize.result import MinimizeResult
 from triage.model import schema as schemas
 from triage.model.report import Report
 from triage.publish.compose.whole import cleaned, compose, shared
-from triage.publish.finished import Finished
+from triage.publish.finished import FinishedTriage
 from triage.publish.formats import html, markdown, text
 from triage.publish.privacy import Scrubber
 
@@ -31,7 +31,7 @@ _ABOUT = {
 }
 
 
-def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> str:
+def render(finished: FinishedTriage, format_: Format, scrubber: Scrubber | None) -> str:
     """The report. ``scrubber`` None: for the user alone."""
     match format_:
         case Format.MARKDOWN:
@@ -44,7 +44,7 @@ def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> st
             return json.dumps(document(finished, scrubber), indent=2) + "\n"
 
 
-def document(finished: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
+def document(finished: FinishedTriage, scrubber: Scrubber | None) -> dict[str, Any]:
     """The report document, with the documents of the reduction and the matrix, if there are any."""
     finished = cleaned(finished, scrubber)
     report = finished.report and (shared(finished.report) if scrubber else finished.report)

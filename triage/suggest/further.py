@@ -13,7 +13,7 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage
 from triage.model.report import SuggestionKind
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 from triage.suggest.neighbour import Neighbour, difference
 
 _ORDER = list(Stage)
@@ -33,7 +33,7 @@ def repaired(
 ) -> list[LaterFailure]:
     """The neighbours of a case that fail no earlier than it does, the latest first, then the smallest change. ``stage``
     and ``before``: how the case fails."""
-    flow = Flow.of(case.text(), case.name)
+    flow = SourceFlow.of(case.text(), case.name)
     later = [
         failure
         for failure in failures
@@ -50,7 +50,7 @@ def _step(stage: Stage | None) -> int:
     return len(_ORDER) if stage is None else _ORDER.index(stage)
 
 
-def _reached(flow: Flow, diagnosis: Diagnosis) -> tuple[bool, int]:
+def _reached(flow: SourceFlow, diagnosis: Diagnosis) -> tuple[bool, int]:
     """How far tracing came: the host function is traced before its kernels, and each from the top."""
     line = diagnosis.source.line if diagnosis.source is not None else 0
     statement = flow.statement(line) if line else None

@@ -7,7 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from triage.drafts.draft import StatedValues, drafts
+from triage.cases.stated import StatedValues
+from triage.drafts.draft import drafts
 from triage.drafts.kernels import find
 from triage.drafts.model import JitFunction
 from triage.model.errors import InputError

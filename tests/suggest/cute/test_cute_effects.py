@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triage.model.case import Case, Language, frozen
 from triage.suggest.cute.effects import effects
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 
 SOURCE = """
 from cutlass import cute
@@ -22,7 +22,7 @@ def host(x: cute.Tensor, ORDER: cutlass.Constexpr, ADD: cutlass.Constexpr, TYPE:
     if cutlass.const_expr(ADD):
         x[0] = x[0] + TYPE(1)
 """
-FLOW = Flow.of(SOURCE, "host")
+FLOW = SourceFlow.of(SOURCE, "host")
 CASE = Case(
     folder=Path(),
     file="kernel.py",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 
 KERNELS = Path(__file__).parent / "kernels"
 
 
-def flow(file: str, entry: str) -> tuple[Flow, list[str]]:
+def flow(file: str, entry: str) -> tuple[SourceFlow, list[str]]:
     text = (KERNELS / f"{file}.py").read_text(encoding="utf-8")
-    return Flow.of(text, entry), text.splitlines()
+    return SourceFlow.of(text, entry), text.splitlines()
 
 
 def test_through_a_launch() -> None:
@@ -32,4 +32,4 @@ def test_through_the_attributes_of_a_class() -> None:
 
 
 def test_what_is_no_python_has_no_facts() -> None:
-    assert Flow.of("def (", "host").reach((1,)) == {}
+    assert SourceFlow.of("def (", "host").reach((1,)) == {}

@@ -13,7 +13,7 @@ SCHEMA = "triton-triage/case/1"
 _HINT = 16
 
 
-class _Arguments:
+class _SourceArguments:
     """The arguments of an ASTSource of any release in the form of a case. ``bound``: constants that JSON cannot
     hold."""
 
@@ -141,7 +141,7 @@ def _case(
         "origin": origin,
     }
     if hasattr(source, "fn"):
-        file, arguments, module = "kernel.py", _Arguments(source), KernelModule()
+        file, arguments, module = "kernel.py", _SourceArguments(source), KernelModule()
         name = module.define(source.fn, in_scope(arguments.bound), arguments.split)
         text, notes = module.text(), [*module.notes, *notes]
         locations = {name_: location(function) for name_, function in module.jitted.items()}

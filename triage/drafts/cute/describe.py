@@ -28,7 +28,7 @@ _CONSTANTS = ("cutlass", "operator")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedValue:
     """``value``: the text of a type, or with ``constant`` a JSON value. ``exact``: sources state all of it. ``origin``:
     where a tensor is made."""
 
@@ -68,17 +68,17 @@ def annotation_name(annotation: ast.expr | None) -> str:
 _SCALARS = {name: short for short, name in grammar.DTYPES.items()}
 
 
-def argument(value: Any, annotation: ast.expr | None) -> Described:
+def argument(value: Any, annotation: ast.expr | None) -> DescribedValue:
     """An argument of a host function. Raises Undescribed."""
     name = annotation_name(annotation)
     if name in _SCALARS and isinstance(value, int | float | TypedNumber | Unknown):
-        return Described(_SCALARS[name], False)
+        return DescribedValue(_SCALARS[name], False)
     # A number of Python is passed as one: the DSL decides by the annotation whether it is known to the compile.
     if name == "Constexpr" or value is None or isinstance(value, str | ElementType | Foreign | int | float):
         return constant(value)
     exact = not is_guessed(value)
     origin = value.where if isinstance(value, TorchTensor | CuteTensor) else ""
-    return Described(str(_type(value)), False, exact, origin)
+    return DescribedValue(str(_type(value)), False, exact, origin)
 
 
 def _type(value: Any) -> grammar.Argument:
@@ -115,9 +115,9 @@ def _type(value: Any) -> grammar.Argument:
     raise Undescribed(_what(value))
 
 
-def constant(value: Any) -> Described:
+def constant(value: Any) -> DescribedValue:
     """A constexpr, or an argument of a constructor. Raises Undescribed."""
-    return Described(_json(value), True, not is_guessed(value))
+    return DescribedValue(_json(value), True, not is_guessed(value))
 
 
 def _json(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from triage.drafts.cute import describe
 from triage.drafts.cute.architectures import required_target
 from triage.drafts.cute.calls import combinations
-from triage.drafts.cute.describe import Described, Undescribed, annotation_name
+from triage.drafts.cute.describe import DescribedValue, Undescribed, annotation_name
 from triage.drafts.cute.hosts import CuteHost
 from triage.drafts.cute.program import CuteLaunch
 from triage.drafts.cute.uses import uses
@@ -107,7 +107,7 @@ def _passed(launch: CuteLaunch, name: str, of_constructor: bool) -> Value | None
     return _value(described, launch) if described is not None else None
 
 
-def _value(described: Described, launch: CuteLaunch) -> Value:
+def _value(described: DescribedValue, launch: CuteLaunch) -> Value:
     where = f"{launch.where}, made in {described.origin}" if described.origin else launch.where
     if not described.exact:
         where += ", of usual sizes"

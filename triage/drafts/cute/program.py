@@ -16,7 +16,7 @@ from typing import Any
 from triage.drafts.cute import describe
 from triage.drafts.cute.calls import Calls
 from triage.drafts.cute.decorators import of_decorators
-from triage.drafts.cute.describe import Described, Undescribed
+from triage.drafts.cute.describe import DescribedValue, Undescribed
 from triage.drafts.cute.members import foreign
 from triage.drafts.cute.values import (
     UNKNOWN,
@@ -46,8 +46,8 @@ class CuteLaunch:
 
     host: FunctionValue | ClassValue
     method: str
-    values: Mapping[str, Described]
-    construct: Mapping[str, Described]
+    values: Mapping[str, DescribedValue]
+    construct: Mapping[str, DescribedValue]
     unresolved: Mapping[str, str]
     where: str
     doubtful: bool = False
@@ -214,7 +214,7 @@ class HostProgram(Calls):
         first = () if made is None or function.kind == "staticmethod" else (made,)
         bound = self.bound(function, (*first, *positional), {k: v for k, v in words.items() if k in annotated})
         unresolved: dict[str, str] = {}
-        values: dict[str, Described] = {}
+        values: dict[str, DescribedValue] = {}
         for name, value in bound.items():
             if not (made is not None and value is made) and not _is_default(function, name, value):
                 _describe(values, unresolved, name, lambda n=name, v=value: describe.argument(v, annotated.get(n)))
@@ -235,9 +235,9 @@ class HostProgram(Calls):
         finally:
             self.inside_device = self.following = False
 
-    def constructed(self, made: ObjectValue, unresolved: dict[str, str]) -> dict[str, Described]:
+    def constructed(self, made: ObjectValue, unresolved: dict[str, str]) -> dict[str, DescribedValue]:
         """The arguments of an object's constructor."""
-        construct: dict[str, Described] = {}
+        construct: dict[str, DescribedValue] = {}
         constructor = made.cls.find("__init__")
         for name, value in made.arguments.items():
             if isinstance(constructor, FunctionValue):
@@ -259,7 +259,7 @@ def _is_default(function: FunctionValue, name: str, value: Any) -> bool:
     return value is default
 
 
-def _describe(into: dict[str, Described], unresolved: dict[str, str], name: str, make: Any) -> None:
+def _describe(into: dict[str, DescribedValue], unresolved: dict[str, str], name: str, make: Any) -> None:
     try:
         into[name] = make()
     except Undescribed as problem:

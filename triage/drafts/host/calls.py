@@ -23,7 +23,7 @@ from triage.drafts.host.values import (
     Function,
     Instance,
     Items,
-    Kernel,
+    KernelValue,
     Mapped,
     TensorValue,
     merged,
@@ -73,12 +73,12 @@ class HostCalls(HostExpressions):
     def call(self, node: ast.Call) -> Alternatives:
         if isinstance(node.func, ast.Subscript):
             launched = self.value(node.func.value)
-            if any(isinstance(value, Kernel) for value in launched):
+            if any(isinstance(value, KernelValue) for value in launched):
                 self.launch(node, launched)
                 return UNKNOWN
         if isinstance(node.func, ast.Attribute):
             base = self.value(node.func.value)
-            if node.func.attr in ("run", "warmup") and any(isinstance(value, Kernel) for value in base):
+            if node.func.attr in ("run", "warmup") and any(isinstance(value, KernelValue) for value in base):
                 self.launch(node, base)
                 return UNKNOWN
             method = self.method(node, node.func, base)
@@ -98,7 +98,7 @@ class HostCalls(HostExpressions):
         words.pop("grid", None)
         words.pop("warmup", None)
         for value in kernels:
-            if isinstance(value, Kernel):
+            if isinstance(value, KernelValue):
                 names = [argument.arg for argument in value.jitted.arguments]
                 bound = dict(zip(names, positional, strict=False))
                 bound.update((name, each) for name, each in words.items() if name in names)
@@ -131,7 +131,7 @@ class HostCalls(HostExpressions):
         """What a function of the project returns."""
         if self.host.functions.at(scope) is not None:
             return UNKNOWN
-        has_kernel = any(isinstance(value, Kernel) for values in positional for value in values)
+        has_kernel = any(isinstance(value, KernelValue) for values in positional for value in values)
         small = scope.statements <= _MOST_STATEMENTS or has_kernel
         if not small or self.inlined >= _INLINED or self.steps[0] > MOST_STEPS:
             if self.depth > FOLLOWED_CALLERS or self.inlined:

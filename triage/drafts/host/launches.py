@@ -31,7 +31,7 @@ from triage.drafts.host.values import (
     Foreign,
     Function,
     Instance,
-    Kernel,
+    KernelValue,
     TensorValue,
     merged,
 )
@@ -193,7 +193,7 @@ class Host:
             match each.node:
                 case Scope() as scope:
                     jitted = self.functions.at(scope)
-                    values.append((Kernel(jitted) if jitted else Function(scope),))
+                    values.append((KernelValue(jitted) if jitted else Function(scope),))
                 case ast.ClassDef() as node:
                     values.append((Class(each.file, node),))
                 case ast.Constant(value=None):

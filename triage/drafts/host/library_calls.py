@@ -13,11 +13,11 @@ from triage.drafts.host.values import (
     Abstract,
     Alternatives,
     Const,
-    Descriptor,
     Function,
+    HostDescriptor,
     Int,
     Items,
-    Kernel,
+    KernelValue,
     Mapped,
     TensorValue,
     merged,
@@ -35,8 +35,8 @@ def result(
     first = positional[0] if positional else UNKNOWN
     if name.startswith("builtins."):
         return _builtin(last, positional, words, attribute_of)
-    if any(isinstance(value, Kernel) for value in first) and last != "partial":
-        return tuple(value for value in first if isinstance(value, Kernel))
+    if any(isinstance(value, KernelValue) for value in first) and last != "partial":
+        return tuple(value for value in first if isinstance(value, KernelValue))
     if last == "partial":
         return merged(
             (
@@ -60,7 +60,7 @@ def result(
             TensorValue(),
         )
         return (
-            Descriptor(
+            HostDescriptor(
                 tensor,
                 tuple(integer_of(item) for item in block[0].items)
                 if isinstance(block[0], Items) and not block[0].open

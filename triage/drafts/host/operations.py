@@ -25,7 +25,7 @@ from triage.drafts.host.values import (
     Foreign,
     Int,
     Items,
-    Kernel,
+    KernelValue,
     Mapped,
     TensorValue,
     Unknown,
@@ -255,7 +255,7 @@ def is_instance(value: Abstract, of: Abstract) -> Abstract:
 
 def passed_on(positional: list[Alternatives]) -> Alternatives:
     """What an unknown function returns: the kernel or the tensor that it is passed first."""
-    kernels = [value for values in positional for value in values if isinstance(value, Kernel)]
+    kernels = [value for values in positional for value in values if isinstance(value, KernelValue)]
     if kernels:
         return merged(kernels)
     for value in positional[0] if positional else ():

@@ -8,7 +8,17 @@ from collections.abc import Iterable
 from triage.drafts.host.calls import HostCalls
 from triage.drafts.host.containers import each_of
 from triage.drafts.host.frame import joined
-from triage.drafts.host.values import UNKNOWN, Alternatives, Function, Items, Kernel, Mapped, certain, merged, truth
+from triage.drafts.host.values import (
+    UNKNOWN,
+    Alternatives,
+    Function,
+    Items,
+    KernelValue,
+    Mapped,
+    certain,
+    merged,
+    truth,
+)
 
 
 class HostRun(HostCalls):
@@ -78,7 +88,7 @@ class HostRun(HostCalls):
                 for scope in self.scope.file.scopes:
                     if scope.node is node:
                         jitted = self.host.functions.at(scope)
-                        self.names[node.name] = (Kernel(jitted) if jitted else Function(scope),)
+                        self.names[node.name] = (KernelValue(jitted) if jitted else Function(scope),)
             case ast.Match(cases=cases):
                 for case_ in cases:
                     self.block(case_.body)
@@ -113,7 +123,7 @@ class HostRun(HostCalls):
         """Keep the kernels of all branches: of a condition that always holds for the callers that were read, too."""
         for names in branches:
             for name, values in names.items():
-                if name in self.names and any(isinstance(value, Kernel) for value in values):
+                if name in self.names and any(isinstance(value, KernelValue) for value in values):
                     self.names[name] = merged(self.names[name], values)
 
     def appended(self, value: ast.expr) -> None:

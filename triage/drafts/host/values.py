@@ -78,7 +78,7 @@ class TensorValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class HostDescriptor:
     """A tensor descriptor of the host; the block where it is known."""
 
     tensor: TensorValue
@@ -101,7 +101,7 @@ class Mapped:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelValue:
     """A jitted function."""
 
     jitted: Jitted
@@ -148,8 +148,8 @@ class Foreign:
 
 
 Abstract = (
-    Unknown | Const | Int | Float | Dtype | TensorValue | Descriptor | Items | Mapped | Kernel | Function | Class
-    | Instance | Foreign
+    Unknown | Const | Int | Float | Dtype | TensorValue | HostDescriptor | Items | Mapped | KernelValue | Function
+    | Class | Instance | Foreign
 )  # fmt: skip
 Alternatives = tuple[Abstract, ...]
 """Values that an expression may have, the likeliest first. Never empty."""
@@ -179,7 +179,7 @@ def truth(value: Abstract) -> bool | None:
             return number != 0
         case Items(items=items, open=False):
             return bool(items)
-        case TensorValue() | Kernel() | Function() | Class() | Instance() | Dtype() | Descriptor():
+        case TensorValue() | KernelValue() | Function() | Class() | Instance() | Dtype() | HostDescriptor():
             return True
     return None
 

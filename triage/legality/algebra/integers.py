@@ -15,7 +15,7 @@ from triage.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Dynamic:
+class DynamicInteger:
     """An integer that is known when the kernel runs. ``divisor``: what it is known to be a multiple of."""
 
     divisor: int = 1
@@ -24,8 +24,8 @@ class Dynamic:
         return "?" if self.divisor == 1 else f"?{{div={self.divisor}}}"
 
 
-Integer: TypeAlias = int | Dynamic
-IntTuple: TypeAlias = int | Dynamic | tuple["IntTuple", ...]
+Integer: TypeAlias = int | DynamicInteger
+IntTuple: TypeAlias = int | DynamicInteger | tuple["IntTuple", ...]
 """An integer, or a tuple of such: the hierarchical shapes and strides of CuTe."""
 
 
@@ -39,7 +39,7 @@ def multiply(left: Integer, right: Integer) -> Integer:
         return right
     if right == 1:
         return left
-    return Dynamic(divisor(left) * divisor(right))
+    return DynamicInteger(divisor(left) * divisor(right))
 
 
 def ceil_divide(left: Integer, right: Integer) -> Integer:
@@ -49,12 +49,12 @@ def ceil_divide(left: Integer, right: Integer) -> Integer:
     if isinstance(left, int) and isinstance(right, int):
         return -(-left // right)
     whole = isinstance(right, int) and divisor(left) % right == 0
-    return Dynamic(divisor(left) // right if whole and isinstance(right, int) else 1)
+    return DynamicInteger(divisor(left) // right if whole and isinstance(right, int) else 1)
 
 
 def divisor(value: Integer) -> int:
     """The largest known divisor; 0 of 0, which everything divides."""
-    return value.divisor if isinstance(value, Dynamic) else abs(value)
+    return value.divisor if isinstance(value, DynamicInteger) else abs(value)
 
 
 def common_divisor(values: Iterator[Integer]) -> int:
@@ -119,7 +119,7 @@ def _parse(text: str, start: int) -> tuple[IntTuple, int]:
     if token["mark"] is None:
         if token["number"] is not None:
             return int(token["number"]), token.end()
-        return Dynamic(int(token["divisor"] or 1)), token.end()
+        return DynamicInteger(int(token["divisor"] or 1)), token.end()
     if token["mark"] != "(":
         raise InputError(f"{text!r}: a number, ? or ( is expected at {text[start:]!r}")
     parts: list[IntTuple] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from triage.legality.algebra.integers import Dynamic, Integer
+from triage.legality.algebra.integers import DynamicInteger, Integer
 from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, composition
 from triage.model.errors import InputError
@@ -91,8 +91,8 @@ def _strided(swizzle: Swizzle, dynamic: int) -> StridedLayout:
     highs: list[Integer] = []
     for bit in range(swizzle.base, swizzle.base + swizzle.bits):
         low, high = 1 << bit, 1 << (bit + swizzle.shift)
-        lows.append(Dynamic(low) if dynamic & high else low)
-        highs.append(Dynamic(low) if dynamic & low else low + high)
+        lows.append(DynamicInteger(low) if dynamic & high else low)
+        highs.append(DynamicInteger(low) if dynamic & low else low + high)
     end = swizzle.base + swizzle.shift + swizzle.bits
     between = 1 << (swizzle.shift - swizzle.bits)
     pairs = (2,) * swizzle.bits

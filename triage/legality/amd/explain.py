@@ -6,19 +6,19 @@ from typing import Any
 
 from triage.legality.amd.instruction import AmdInstruction, Specification, has_instead, known, matching, why_not
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse
 from triage.model.target import Target
 
 PARAMETERS = (
-    Parameter("a", Syntax.DTYPE, "type of A", required=True),
-    Parameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
-    Parameter("d", Syntax.DTYPE, "type of the accumulator; any where it is left out"),
-    Parameter("m", Syntax.INTEGER, "rows of A and of D", required=True),
-    Parameter("n", Syntax.INTEGER, "columns of B and of D", required=True),
-    Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
-    Parameter("sparse", Syntax.FLAG, "A is 4:2 sparse along K"),
-    Parameter("scaled", Syntax.FLAG, "A and B carry block scales"),
+    RuleParameter("a", Syntax.DTYPE, "type of A", required=True),
+    RuleParameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
+    RuleParameter("d", Syntax.DTYPE, "type of the accumulator; any where it is left out"),
+    RuleParameter("m", Syntax.INTEGER, "rows of A and of D", required=True),
+    RuleParameter("n", Syntax.INTEGER, "columns of B and of D", required=True),
+    RuleParameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+    RuleParameter("sparse", Syntax.FLAG, "A is 4:2 sparse along K"),
+    RuleParameter("scaled", Syntax.FLAG, "A and B carry block scales"),
 )
 
 

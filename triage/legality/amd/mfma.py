@@ -22,7 +22,7 @@ from itertools import product
 from triage.legality.amd import explain
 from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers, version
 from triage.legality.dtypes import parse
-from triage.legality.rule import LegalityRule, Parameter, Syntax
+from triage.legality.rule import LegalityRule, RuleParameter, Syntax
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
@@ -142,8 +142,8 @@ RULE = LegalityRule(
     TITLE,
     (
         *explain.PARAMETERS,
-        Parameter("blocks", Syntax.INTEGER, "matrices side by side in one instruction", default="1"),
-        Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx942"),
+        RuleParameter("blocks", Syntax.INTEGER, "matrices side by side in one instruction", default="1"),
+        RuleParameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx942"),
     ),
     _FAMILY.judge,
     _FAMILY.tables,

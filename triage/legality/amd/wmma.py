@@ -23,7 +23,7 @@ from itertools import product
 from triage.legality.amd import explain
 from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, known, lane_registers, version
 from triage.legality.dtypes import parse
-from triage.legality.rule import LegalityRule, Parameter, Syntax
+from triage.legality.rule import LegalityRule, RuleParameter, Syntax
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
@@ -137,7 +137,7 @@ violations = _FAMILY.violations
 RULE = LegalityRule(
     "wmma",
     TITLE,
-    (*explain.PARAMETERS, Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
+    (*explain.PARAMETERS, RuleParameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
     _FAMILY.judge,
     _FAMILY.tables,
     (

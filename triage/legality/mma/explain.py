@@ -8,7 +8,7 @@ from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.mma import fragment, triton
 from triage.legality.mma.check import MmaInstruction, default_accumulator, form_of, instructions, legal, violations
 from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, InstructionForm
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.model.target import Target
 
 TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
@@ -200,21 +200,21 @@ RULE = LegalityRule(
     "mma",
     TITLE,
     (
-        Parameter("a", Syntax.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
-        Parameter("m", Syntax.INTEGER, "rows of A and D", required=True),
-        Parameter("n", Syntax.INTEGER, "columns of B and D", required=True),
-        Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
-        Parameter("b", Syntax.DTYPE, "type of B [as A]"),
-        Parameter("d", Syntax.DTYPE, "type of D [the widest that A has]"),
-        Parameter("c", Syntax.DTYPE, "type of C [as D]"),
-        Parameter("a-layout", Syntax.CHOICE, "layout of A", ("row", "col"), "row"),
-        Parameter("b-layout", Syntax.CHOICE, "layout of B", ("row", "col"), "col"),
-        Parameter("sparse", Syntax.FLAG, "mma.sp: A is 2:4 sparse"),
-        Parameter("kind", Syntax.CHOICE, "kind of 8-, 6- and 4-bit operands", KINDS),
-        Parameter("scale", Syntax.DTYPE, "type of block scales: ue8m0 or ue4m3"),
-        Parameter("scale-vec", Syntax.CHOICE, "scales a row and instruction", ("1", "2", "4")),
-        Parameter("op", Syntax.CHOICE, "bit operation of b1", ("xor", "and")),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
+        RuleParameter("a", Syntax.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
+        RuleParameter("m", Syntax.INTEGER, "rows of A and D", required=True),
+        RuleParameter("n", Syntax.INTEGER, "columns of B and D", required=True),
+        RuleParameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+        RuleParameter("b", Syntax.DTYPE, "type of B [as A]"),
+        RuleParameter("d", Syntax.DTYPE, "type of D [the widest that A has]"),
+        RuleParameter("c", Syntax.DTYPE, "type of C [as D]"),
+        RuleParameter("a-layout", Syntax.CHOICE, "layout of A", ("row", "col"), "row"),
+        RuleParameter("b-layout", Syntax.CHOICE, "layout of B", ("row", "col"), "col"),
+        RuleParameter("sparse", Syntax.FLAG, "mma.sp: A is 2:4 sparse"),
+        RuleParameter("kind", Syntax.CHOICE, "kind of 8-, 6- and 4-bit operands", KINDS),
+        RuleParameter("scale", Syntax.DTYPE, "type of block scales: ue8m0 or ue4m3"),
+        RuleParameter("scale-vec", Syntax.CHOICE, "scales a row and instruction", ("1", "2", "4")),
+        RuleParameter("op", Syntax.CHOICE, "bit operation of b1", ("xor", "and")),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
     ),
     _judge,
     _tables,

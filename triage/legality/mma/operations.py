@@ -16,7 +16,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import RuleTable
 from triage.legality.limits import architecture
 from triage.legality.mma.table import OPERATIONS, Operation
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation, refuse, require, require_major, spoken
 from triage.legality.wgmma.types import OPERANDS
 from triage.model.releases import numbers
@@ -228,19 +228,19 @@ def _step(row: Operation, m: int, group: int, wide: bool, release: str | None) -
 
 
 _PARAMETERS = (
-    Parameter("operation", Syntax.CHOICE, "the operation", tuple(OPERATIONS), required=True),
-    Parameter("a", Syntax.DTYPE, "type of A", required=True),
-    Parameter("b", Syntax.DTYPE, "type of B [that of A]"),
-    Parameter("d", Syntax.DTYPE, "type of the accumulator"),
-    Parameter("m", Syntax.INTEGER, "M of the instruction", default="64"),
-    Parameter("n", Syntax.INTEGER, "N of the instruction", default="64"),
-    Parameter("k", Syntax.INTEGER, "K of the instruction [the operation's]"),
-    Parameter("a-major", Syntax.CHOICE, "contiguous dimension of A", ("k", "mn", "m"), "k"),
-    Parameter("b-major", Syntax.CHOICE, "contiguous dimension of B", ("k", "mn", "n"), "k"),
-    Parameter("a-from", Syntax.CHOICE, "where A is", ("shared", "registers", "tmem"), "shared"),
-    Parameter("cta-group", Syntax.INTEGER, "1 CTA or a pair (tcgen05)", default="1"),
-    Parameter("scales", Syntax.CHOICE, "type of the scale factors of blocks", _SCALE_TYPES),
-    Parameter(
+    RuleParameter("operation", Syntax.CHOICE, "the operation", tuple(OPERATIONS), required=True),
+    RuleParameter("a", Syntax.DTYPE, "type of A", required=True),
+    RuleParameter("b", Syntax.DTYPE, "type of B [that of A]"),
+    RuleParameter("d", Syntax.DTYPE, "type of the accumulator"),
+    RuleParameter("m", Syntax.INTEGER, "M of the instruction", default="64"),
+    RuleParameter("n", Syntax.INTEGER, "N of the instruction", default="64"),
+    RuleParameter("k", Syntax.INTEGER, "K of the instruction [the operation's]"),
+    RuleParameter("a-major", Syntax.CHOICE, "contiguous dimension of A", ("k", "mn", "m"), "k"),
+    RuleParameter("b-major", Syntax.CHOICE, "contiguous dimension of B", ("k", "mn", "n"), "k"),
+    RuleParameter("a-from", Syntax.CHOICE, "where A is", ("shared", "registers", "tmem"), "shared"),
+    RuleParameter("cta-group", Syntax.INTEGER, "1 CTA or a pair (tcgen05)", default="1"),
+    RuleParameter("scales", Syntax.CHOICE, "type of the scale factors of blocks", _SCALE_TYPES),
+    RuleParameter(
         "target",
         Syntax.CHOICE,
         "architecture as PTX names it",
@@ -257,7 +257,7 @@ _PARAMETERS = (
             "sm_120a",
         ),
     ),
-    Parameter("release", Syntax.RELEASE, "release of CuTe DSL [newest]"),
+    RuleParameter("release", Syntax.RELEASE, "release of CuTe DSL [newest]"),
 )
 
 

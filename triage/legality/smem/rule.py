@@ -4,7 +4,7 @@ from triage.legality import occupancy
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.registers import accumulator
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.smem.estimate import (
     SOURCE,
     Estimate,
@@ -131,18 +131,18 @@ RULE = LegalityRule(
     "smem",
     TITLE,
     (
-        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("tile", Syntax.SHAPE, "BLOCK_M x BLOCK_N x BLOCK_K", required=True),
-        Parameter("dtype", Syntax.DTYPE, "type of A and B", default="fp16"),
-        Parameter("dtype-b", Syntax.DTYPE, "type of B, where it differs"),
-        Parameter("dtype-out", Syntax.DTYPE, "type that is stored"),
-        Parameter("stages", Syntax.INTEGER, "num_stages", default="3"),
-        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
-        Parameter("loads", Syntax.CHOICE, "how A and B are loaded", choices=_CHOICES, default="pointer"),
-        Parameter("b-layout", Syntax.CHOICE, "B in memory: kn is row-major", choices=("kn", "nk"), default="kn"),
-        Parameter("epilogue", Syntax.CHOICE, "how the result is stored", choices=_CHOICES, default="pointer"),
-        Parameter("triton", Syntax.RELEASE, "Triton release; the newest confirmed one without it"),
-        Parameter("warp-specialized", Syntax.FLAG, "tl.range(…, warp_specialize=True)"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        RuleParameter("tile", Syntax.SHAPE, "BLOCK_M x BLOCK_N x BLOCK_K", required=True),
+        RuleParameter("dtype", Syntax.DTYPE, "type of A and B", default="fp16"),
+        RuleParameter("dtype-b", Syntax.DTYPE, "type of B, where it differs"),
+        RuleParameter("dtype-out", Syntax.DTYPE, "type that is stored"),
+        RuleParameter("stages", Syntax.INTEGER, "num_stages", default="3"),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        RuleParameter("loads", Syntax.CHOICE, "how A and B are loaded", choices=_CHOICES, default="pointer"),
+        RuleParameter("b-layout", Syntax.CHOICE, "B in memory: kn is row-major", choices=("kn", "nk"), default="kn"),
+        RuleParameter("epilogue", Syntax.CHOICE, "how the result is stored", choices=_CHOICES, default="pointer"),
+        RuleParameter("triton", Syntax.RELEASE, "Triton release; the newest confirmed one without it"),
+        RuleParameter("warp-specialized", Syntax.FLAG, "tl.range(…, warp_specialize=True)"),
     ),
     _judge,
     _tables,

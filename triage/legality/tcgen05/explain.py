@@ -2,7 +2,7 @@
 
 from triage.legality import tmem
 from triage.legality.explanation import Drawing, Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.tcgen05.descriptor import InstructionDescriptor, encode
 from triage.legality.tcgen05.instruction import MMA, violations
 from triage.legality.tcgen05.kinds import (
@@ -108,25 +108,25 @@ RULE = LegalityRule(
     "tcgen05",
     TITLE,
     (
-        Parameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
-        Parameter("b", Syntax.DTYPE, "type of B, unless it is A's"),
-        Parameter("d", Syntax.DTYPE, "type of the accumulator"),
-        Parameter("m", Syntax.INTEGER, "rows of the instruction, of both CTAs", default="128"),
-        Parameter("n", Syntax.INTEGER, "columns of the instruction", default="128"),
-        Parameter("k", Syntax.INTEGER, "depth of the instruction"),
-        Parameter("kind", Syntax.CHOICE, "the kind, where the types leave a choice", tuple(KINDS)),
-        Parameter("cta-group", Syntax.INTEGER, "1 CTA or a pair", default="1"),
-        Parameter("a-from", Syntax.CHOICE, "where A is", ("shared", "tmem"), "shared"),
-        Parameter("a-major", Syntax.CHOICE, "major of A", ("k", "mn", "m"), "k"),
-        Parameter("b-major", Syntax.CHOICE, "major of B", ("k", "mn", "n"), "k"),
-        Parameter("scale-vector", Syntax.CHOICE, "of a block-scaled kind", VECTORS),
-        Parameter("scale", Syntax.CHOICE, "type of the scales", SCALE_TYPES),
-        Parameter("sparse", Syntax.FLAG, "A is 2:4 sparse"),
-        Parameter("ws", Syntax.FLAG, "the weight-stationary form"),
-        Parameter("tile", Syntax.SHAPE, "M, N and K of a Triton dot: what it becomes"),
-        Parameter("num-warps", Syntax.INTEGER, "warps of that kernel", default="4"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
-        Parameter("triton", Syntax.RELEASE, "release of Triton that compiles the dot"),
+        RuleParameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        RuleParameter("b", Syntax.DTYPE, "type of B, unless it is A's"),
+        RuleParameter("d", Syntax.DTYPE, "type of the accumulator"),
+        RuleParameter("m", Syntax.INTEGER, "rows of the instruction, of both CTAs", default="128"),
+        RuleParameter("n", Syntax.INTEGER, "columns of the instruction", default="128"),
+        RuleParameter("k", Syntax.INTEGER, "depth of the instruction"),
+        RuleParameter("kind", Syntax.CHOICE, "the kind, where the types leave a choice", tuple(KINDS)),
+        RuleParameter("cta-group", Syntax.INTEGER, "1 CTA or a pair", default="1"),
+        RuleParameter("a-from", Syntax.CHOICE, "where A is", ("shared", "tmem"), "shared"),
+        RuleParameter("a-major", Syntax.CHOICE, "major of A", ("k", "mn", "m"), "k"),
+        RuleParameter("b-major", Syntax.CHOICE, "major of B", ("k", "mn", "n"), "k"),
+        RuleParameter("scale-vector", Syntax.CHOICE, "of a block-scaled kind", VECTORS),
+        RuleParameter("scale", Syntax.CHOICE, "type of the scales", SCALE_TYPES),
+        RuleParameter("sparse", Syntax.FLAG, "A is 2:4 sparse"),
+        RuleParameter("ws", Syntax.FLAG, "the weight-stationary form"),
+        RuleParameter("tile", Syntax.SHAPE, "M, N and K of a Triton dot: what it becomes"),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps of that kernel", default="4"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
+        RuleParameter("triton", Syntax.RELEASE, "release of Triton that compiles the dot"),
     ),
     _judge,
     _tables,

@@ -4,7 +4,7 @@ import math
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.limits import limits
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.tma import descriptor, tensor_map
 from triage.legality.tma.copy import COPY, TENSORS
 from triage.legality.tma.types import ELEMENTS, IM2COL, INTERLEAVES, MAP, SWIZZLES, Element, element
@@ -129,16 +129,16 @@ RULE = LegalityRule(
     "tma",
     TITLE,
     (
-        Parameter("dtype", Syntax.DTYPE, "type of the elements", required=True),
-        Parameter("box", Syntax.SHAPE, "elements an axis, the contiguous axis last", required=True),
-        Parameter("shape", Syntax.SHAPE, "elements of the tensor an axis"),
-        Parameter("strides", Syntax.SHAPE, "strides of the tensor in elements, the last 1"),
-        Parameter("swizzle", Syntax.CHOICE, "bytes of the swizzle's span", tuple(SWIZZLES), "none"),
-        Parameter("interleave", Syntax.CHOICE, "bytes of a channel slice", tuple(INTERLEAVES), "none"),
-        Parameter("mode", Syntax.CHOICE, "of the copies", tensor_map.MODES, "tile"),
-        Parameter("base-alignment", Syntax.INTEGER, "bytes to which the tensor's address is aligned", default="16"),
-        Parameter("padded", Syntax.FLAG, "spread 4-bit elements over bytes in shared memory"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
+        RuleParameter("dtype", Syntax.DTYPE, "type of the elements", required=True),
+        RuleParameter("box", Syntax.SHAPE, "elements an axis, the contiguous axis last", required=True),
+        RuleParameter("shape", Syntax.SHAPE, "elements of the tensor an axis"),
+        RuleParameter("strides", Syntax.SHAPE, "strides of the tensor in elements, the last 1"),
+        RuleParameter("swizzle", Syntax.CHOICE, "bytes of the swizzle's span", tuple(SWIZZLES), "none"),
+        RuleParameter("interleave", Syntax.CHOICE, "bytes of a channel slice", tuple(INTERLEAVES), "none"),
+        RuleParameter("mode", Syntax.CHOICE, "of the copies", tensor_map.MODES, "tile"),
+        RuleParameter("base-alignment", Syntax.INTEGER, "bytes to which the tensor's address is aligned", default="16"),
+        RuleParameter("padded", Syntax.FLAG, "spread 4-bit elements over bytes in shared memory"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
     ),
     _judge,
     _tables,

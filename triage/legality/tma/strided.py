@@ -6,7 +6,7 @@
 
 from collections.abc import Sequence
 
-from triage.legality.algebra.integers import Dynamic, Integer
+from triage.legality.algebra.integers import DynamicInteger, Integer
 from triage.legality.algebra.layout import StridedLayout
 from triage.legality.dtypes import DType
 from triage.legality.tma.tensor_map import UNIT, violations
@@ -50,4 +50,4 @@ def strided_violations(
 
 
 def _known(stride: Integer) -> int:
-    return stride.divisor if isinstance(stride, Dynamic) else stride
+    return stride.divisor if isinstance(stride, DynamicInteger) else stride

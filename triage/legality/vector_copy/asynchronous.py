@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from triage.legality.cp_async import PREFETCHES, PTX, SINCE, SIZES, violations
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.vector_copy import request
 from triage.legality.vector_copy.request import TENSORS
 from triage.legality.vector_copy.rule import judged
@@ -80,14 +80,14 @@ RULE = LegalityRule(
     "cp-async",
     TITLE,
     (
-        Parameter("bytes", Syntax.INTEGER, "bytes a thread copies", required=True),
-        Parameter("cache", Syntax.CHOICE, "cache operator", ("ca", "cg"), "ca"),
-        Parameter("src-bytes", Syntax.INTEGER, "bytes to read; the rest is zeros"),
-        Parameter("prefetch", Syntax.CHOICE, "bytes that L2 fetches ahead", tuple(map(str, PREFETCHES))),
-        Parameter("alignment", Syntax.INTEGER, "bytes that both addresses are multiples of"),
-        Parameter("dtype", Syntax.DTYPE, "type of elements: judges the layouts below too"),
+        RuleParameter("bytes", Syntax.INTEGER, "bytes a thread copies", required=True),
+        RuleParameter("cache", Syntax.CHOICE, "cache operator", ("ca", "cg"), "ca"),
+        RuleParameter("src-bytes", Syntax.INTEGER, "bytes to read; the rest is zeros"),
+        RuleParameter("prefetch", Syntax.CHOICE, "bytes that L2 fetches ahead", tuple(map(str, PREFETCHES))),
+        RuleParameter("alignment", Syntax.INTEGER, "bytes that both addresses are multiples of"),
+        RuleParameter("dtype", Syntax.DTYPE, "type of elements: judges the layouts below too"),
         *TENSORS,
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
     ),
     _judge,
     _tables,

@@ -11,22 +11,22 @@ from triage.legality.algebra.partition import thread_values
 from triage.legality.algebra.swizzle import Swizzle
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact, grid
-from triage.legality.rule import Arguments, Parameter, Syntax
+from triage.legality.rule import Arguments, RuleParameter, Syntax
 from triage.legality.vector_copy.tiled import CopyTensor
 from triage.model.errors import InputError
 
 TENSORS = (
-    Parameter("shape", Syntax.SHAPE, "shape of the tile, A,B", default="64x64"),
-    Parameter("stride", Syntax.SHAPE, "strides of the source in elements [row-major]"),
-    Parameter("source-strides", Syntax.SHAPE, "the same"),
-    Parameter("destination-strides", Syntax.SHAPE, "strides of the destination [row-major]"),
-    Parameter("source", Syntax.LAYOUT, "layout of the source; ?{8}: dynamic, a multiple of 8"),
-    Parameter("destination", Syntax.LAYOUT, "layout of the destination"),
-    Parameter("swizzle", Syntax.SHAPE, "B,M,S of the destination's composed layout"),
-    Parameter("threads", Syntax.LAYOUT, "thread layout of a tiled copy of CuTe"),
-    Parameter("values", Syntax.LAYOUT, "its value layout [a vector along the source's contiguous mode]"),
-    Parameter("divisible", Syntax.INTEGER, "bytes that the source address is a multiple of", default="16"),
-    Parameter("destination-divisible", Syntax.INTEGER, "the same of the destination", default="16"),
+    RuleParameter("shape", Syntax.SHAPE, "shape of the tile, A,B", default="64x64"),
+    RuleParameter("stride", Syntax.SHAPE, "strides of the source in elements [row-major]"),
+    RuleParameter("source-strides", Syntax.SHAPE, "the same"),
+    RuleParameter("destination-strides", Syntax.SHAPE, "strides of the destination [row-major]"),
+    RuleParameter("source", Syntax.LAYOUT, "layout of the source; ?{8}: dynamic, a multiple of 8"),
+    RuleParameter("destination", Syntax.LAYOUT, "layout of the destination"),
+    RuleParameter("swizzle", Syntax.SHAPE, "B,M,S of the destination's composed layout"),
+    RuleParameter("threads", Syntax.LAYOUT, "thread layout of a tiled copy of CuTe"),
+    RuleParameter("values", Syntax.LAYOUT, "its value layout [a vector along the source's contiguous mode]"),
+    RuleParameter("divisible", Syntax.INTEGER, "bytes that the source address is a multiple of", default="16"),
+    RuleParameter("destination-divisible", Syntax.INTEGER, "the same of the destination", default="16"),
 )
 _MOST_ROWS, _WIDTH = 16, 92
 

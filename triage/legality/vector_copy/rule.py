@@ -8,7 +8,7 @@ from triage.legality.algebra.integers import is_static, modes
 from triage.legality.algebra.operations import NotDivisible
 from triage.legality.algebra.partition import thread_values
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.vector_copy import request, tiled
 from triage.legality.vector_copy.request import TENSORS, CopyRequest
 from triage.legality.vector_copy.tile import PTX, PTX_ASYNC, CopySide, alignment_bits, run, violations, widest, widths
@@ -183,12 +183,12 @@ RULE = LegalityRule(
     "vector-copy",
     TITLE,
     (
-        Parameter("bits", Syntax.INTEGER, "bits a thread copies at once", required=True),
-        Parameter("dtype", Syntax.DTYPE, "type of elements", required=True),
+        RuleParameter("bits", Syntax.INTEGER, "bits a thread copies at once", required=True),
+        RuleParameter("dtype", Syntax.DTYPE, "type of elements", required=True),
         *TENSORS,
-        Parameter("async", Syntax.FLAG, "with cp.async"),
-        Parameter("registers", Syntax.FLAG, "between global memory and registers, no shared memory"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
+        RuleParameter("async", Syntax.FLAG, "with cp.async"),
+        RuleParameter("registers", Syntax.FLAG, "between global memory and registers, no shared memory"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
     ),
     _judge,
     _tables,

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from triage.legality.algebra.integers import Dynamic, IntTuple, is_static, modes, product
+from triage.legality.algebra.integers import DynamicInteger, IntTuple, is_static, modes, product
 from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, coalesce, zipped_divide
 from triage.legality.algebra.partition import Share, ThreadValues, share, thread_values, whole
@@ -207,7 +207,9 @@ class _Copy:
             return
         vectors = [(name, coalesce(side.values[0][0])) for name, side in self._named() if side.values is not None]
         strides = [stride for _, vector in vectors for extent, stride in vector.flat if extent != 1]
-        if not _before(self.release, _DYNAMIC_VECTORS) and any(isinstance(stride, Dynamic) for stride in strides):
+        if not _before(self.release, _DYNAMIC_VECTORS) and any(
+            isinstance(stride, DynamicInteger) for stride in strides
+        ):
             # It cannot be vectorized, and is copied element by element.
             return
         for name, vector in vectors:

@@ -11,7 +11,7 @@ from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.limits import architecture
 from triage.legality.violation import Violation, refuse, require, require_major, spoken
-from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
+from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, OperandRule, stand_ins
 from triage.model.target import Target
 
 TRANSPOSE = "PTX ISA, wgmma.mma_async: imm-trans-a and imm-trans-b are for .f16 and .bf16 in shared memory"
@@ -62,7 +62,7 @@ def violations(
     return broken
 
 
-def _row(name: str | None) -> Operand | None:
+def _row(name: str | None) -> OperandRule | None:
     """The table's row of a type, or of the operand type nearest to it."""
     near = stand_ins(name) if name else ()
     return OPERANDS[near[0]] if near else None
@@ -99,7 +99,7 @@ def _operands(a: str | DType, b: str | DType | None, left: str | None, right: st
     return broken
 
 
-def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
+def _accumulator(d: str | DType | None, row: OperandRule | None) -> list[Violation]:
     if d is None:
         return []
     allowed = row.accumulators if row else ACCUMULATORS
@@ -111,7 +111,7 @@ def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
     return [refuse("wgmma.d", str(d), allowed, TYPES, reason)]
 
 
-def _n(n: int, row: Operand | None) -> list[Violation]:
+def _n(n: int, row: OperandRule | None) -> list[Violation]:
     allowed = row.n if row else OPERANDS["f16"].n
     if n in allowed:
         return []
@@ -124,7 +124,7 @@ def _n(n: int, row: Operand | None) -> list[Violation]:
     return [refuse("wgmma.n", n, allowed, SHAPES, reason)]
 
 
-def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
+def _k(k: int | None, row: OperandRule | None, sparse: bool) -> list[Violation]:
     if k is None or row is None:
         return []
     right = row.k * (2 if sparse else 1)
@@ -133,7 +133,7 @@ def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
     return require("wgmma.k", k, (right,), SHAPES, reason)
 
 
-def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) -> list[Violation]:
+def _major(parameter: str, given: str, row: OperandRule | None, in_registers: bool) -> list[Violation]:
     if in_registers:
         reason = (
             "A in registers cannot be MN-major: the instruction then has no imm-trans-a, because a register fragment "
@@ -151,8 +151,8 @@ def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) 
 class WgmmaInstruction:
     """A legal wgmma as it is written. Registers are 32-bit, a thread's."""
 
-    a: Operand
-    b: Operand
+    a: OperandRule
+    b: OperandRule
     d: str
     n: int
     sparse: bool = False

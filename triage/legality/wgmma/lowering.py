@@ -18,7 +18,7 @@ from triage.legality import dtypes
 from triage.legality.release import series
 from triage.legality.violation import Violation, refuse
 from triage.legality.wgmma.instruction import WgmmaInstruction
-from triage.legality.wgmma.types import OPERANDS, M, Operand
+from triage.legality.wgmma.types import OPERANDS, M, OperandRule
 from triage.model.target import Target
 
 SOURCE = "Triton, AccelerateMatmul.cpp: supportMMA, warpsPerTileV3; mmaVersionToInstrShape"
@@ -109,7 +109,7 @@ def warps_of(m: int, num_warps: int) -> tuple[int, int]:
     return along_m, along_n
 
 
-def _width(m: int, n: int, row: Operand, num_warps: int) -> int:
+def _width(m: int, n: int, row: OperandRule, num_warps: int) -> int:
     """The instruction's N: the widest of the type's that divides the tile and leaves one for every warp along N."""
     share = max(n // max(num_warps // max(m // 16, 1), 1), 8)
     most = min(share, _WIDEST_INT8) if row.dtype.name == "s8" else share
@@ -120,7 +120,7 @@ def _conditions(
     m: int,
     n: int,
     k: int,
-    row: Operand | None,
+    row: OperandRule | None,
     names: tuple[str, ...],
     num_warps: int,
     target: Target,
@@ -154,7 +154,9 @@ def _conditions(
     return broken
 
 
-def _path(obstacles: list[Violation], row: Operand | None, n: int, k: int, target: Target, release: str | None) -> Path:
+def _path(
+    obstacles: list[Violation], row: OperandRule | None, n: int, k: int, target: Target, release: str | None
+) -> Path:
     """The instructions that replace wgmma on Hopper."""
     failed = {obstacle.parameter for obstacle in obstacles}
     if target != HOPPER or row is None or "b" in failed:

@@ -9,7 +9,7 @@ from triage.legality.rule import Arguments
 from triage.legality.violation import Violation, nearest, refuse
 from triage.legality.wgmma import instruction, layouts, lowering
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
-from triage.legality.wgmma.types import OPERANDS, SHAPES, M, Operand, stand_ins
+from triage.legality.wgmma.types import OPERANDS, SHAPES, M, OperandRule, stand_ins
 from triage.model.target import Target
 
 _MAJORS = {"k": "k", "mn": "mn", "m": "mn", "n": "mn"}
@@ -79,7 +79,7 @@ class TileRequest:
     stages: int = 1
 
     @property
-    def row(self) -> Operand:
+    def row(self) -> OperandRule:
         """The table's row of A's type or of the operand type nearest to it."""
         return OPERANDS[stand_ins(self.a)[0]]
 

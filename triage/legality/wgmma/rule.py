@@ -6,13 +6,13 @@ from typing import Any
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
 from triage.legality.violation import Violation
 from triage.legality.wgmma import cute, descriptor, layouts, lowering, tables, tensors
 from triage.legality.wgmma.instruction import WgmmaInstruction
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
 from triage.legality.wgmma.request import TileRequest, instruction_n, read
-from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
+from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, OperandRule
 
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
 
@@ -134,7 +134,7 @@ def _by(sides: list[int]) -> str:
     return "x".join(map(str, sides))
 
 
-def _n_text(row: Operand) -> str:
+def _n_text(row: OperandRule) -> str:
     if row.n == OPERANDS["f16"].n:
         return "a multiple of 8 from 8 to 256"
     return "8, 24 and the multiples of 16 from 16 to 256"
@@ -204,21 +204,21 @@ RULE = LegalityRule(
     "wgmma",
     TITLE,
     (
-        Parameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
-        Parameter("b", Syntax.DTYPE, "type of B [that of A]"),
-        Parameter("d", Syntax.DTYPE, "accumulator [f32, or s32]"),
-        Parameter("m", Syntax.INTEGER, "M of the tile [64]"),
-        Parameter("n", Syntax.INTEGER, "N of the tile or the instruction [64]"),
-        Parameter("k", Syntax.INTEGER, "K of the tile [one instruction's]"),
-        Parameter("a-major", Syntax.CHOICE, "contiguous dimension of A", choices=("k", "mn", "m"), default="k"),
-        Parameter("b-major", Syntax.CHOICE, "contiguous dimension of B", choices=("k", "mn", "n"), default="k"),
-        Parameter("a-from", Syntax.CHOICE, "where A is", choices=("shared", "registers"), default="shared"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
-        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
-        Parameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
-        Parameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
-        Parameter("stages", Syntax.INTEGER, "stages in shared memory, for the layouts of CuTe", default="1"),
-        Parameter("triton", Syntax.RELEASE, "release whose lowering is described [newest]"),
+        RuleParameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        RuleParameter("b", Syntax.DTYPE, "type of B [that of A]"),
+        RuleParameter("d", Syntax.DTYPE, "accumulator [f32, or s32]"),
+        RuleParameter("m", Syntax.INTEGER, "M of the tile [64]"),
+        RuleParameter("n", Syntax.INTEGER, "N of the tile or the instruction [64]"),
+        RuleParameter("k", Syntax.INTEGER, "K of the tile [one instruction's]"),
+        RuleParameter("a-major", Syntax.CHOICE, "contiguous dimension of A", choices=("k", "mn", "m"), default="k"),
+        RuleParameter("b-major", Syntax.CHOICE, "contiguous dimension of B", choices=("k", "mn", "n"), default="k"),
+        RuleParameter("a-from", Syntax.CHOICE, "where A is", choices=("shared", "registers"), default="shared"),
+        RuleParameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
+        RuleParameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        RuleParameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
+        RuleParameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
+        RuleParameter("stages", Syntax.INTEGER, "stages in shared memory, for the layouts of CuTe", default="1"),
+        RuleParameter("triton", Syntax.RELEASE, "release whose lowering is described [newest]"),
     ),
     judge,
     tables.tables,

@@ -4,7 +4,7 @@ from triage.legality import dtypes
 from triage.legality.explanation import RuleTable
 from triage.legality.rule import Arguments
 from triage.legality.wgmma import descriptor, layouts, lowering, tensors
-from triage.legality.wgmma.types import OPERANDS, Operand
+from triage.legality.wgmma.types import OPERANDS, OperandRule
 
 SYNCHRONISATION = "PTX ISA, wgmma: Async Proxy, wgmma.fence, wgmma.commit_group, wgmma.wait_group"
 """A wgmma runs in the *async proxy* and returns at once: registers and shared memory belong to it until a wait ends."""
@@ -63,7 +63,7 @@ def _types() -> RuleTable:
     return RuleTable("Types", ("A", "B", "D", "shape", "K", "N", "majors", "sparse"), rows)
 
 
-def _n(row: Operand) -> str:
+def _n(row: OperandRule) -> str:
     return "8, 16 … 256" if row.n == OPERANDS["f16"].n else "8, 16, 24, 32, 48 … 256"
 
 

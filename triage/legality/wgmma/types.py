@@ -21,7 +21,7 @@ _INTEGER_N = (8, 16, 24, *range(32, 257, 16))
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class OperandRule:
     """The constraints of one operand type.
 
     ``partners`` are the types that the other operand may have; ``n`` in elements, ascending; ``accumulators`` the
@@ -56,15 +56,15 @@ class Operand:
 _FP8 = ("e4m3", "e5m2")
 _INT8 = ("s8", "u8")
 
-OPERANDS: dict[str, Operand] = {
+OPERANDS: dict[str, OperandRule] = {
     row.dtype.name: row
     for row in (
-        Operand(dtypes.parse("f16"), ("f16",), ("f32", "f16"), transposes=True),
-        Operand(dtypes.parse("bf16"), ("bf16",), ("f32",), transposes=True),
-        Operand(dtypes.parse("tf32"), ("tf32",), ("f32",)),
-        *(Operand(dtypes.parse(name), _FP8, ("f32", "f16")) for name in _FP8),
-        *(Operand(dtypes.parse(name), _INT8, ("s32",), n=_INTEGER_N) for name in _INT8),
-        Operand(dtypes.parse("b1"), ("b1",), ("s32",), n=_INTEGER_N, sparsity=False, operation=".and.popc"),
+        OperandRule(dtypes.parse("f16"), ("f16",), ("f32", "f16"), transposes=True),
+        OperandRule(dtypes.parse("bf16"), ("bf16",), ("f32",), transposes=True),
+        OperandRule(dtypes.parse("tf32"), ("tf32",), ("f32",)),
+        *(OperandRule(dtypes.parse(name), _FP8, ("f32", "f16")) for name in _FP8),
+        *(OperandRule(dtypes.parse(name), _INT8, ("s32",), n=_INTEGER_N) for name in _INT8),
+        OperandRule(dtypes.parse("b1"), ("b1",), ("s32",), n=_INTEGER_N, sparsity=False, operation=".and.popc"),
     )
 }
 """Every operand type by its PTX name, in the order in which the ISA has them."""

@@ -67,7 +67,7 @@ def read(ttir: str, sizes: Mapping[str, float] | None = None, typical: int = TYP
     integer arguments, and ``program_id.x`` … for the position in the grid; others are ``typical``."""
     try:
         module = mlir.read(_LOCATION.sub("", ttir))
-    except mlir.Unreadable:
+    except mlir.UnreadableMlir:
         return None
     functions = [operation for operation in module.walk() if operation.name == "tt.func"]
     public = [operation for operation in functions if "public" in module.lines[operation.first]] or functions

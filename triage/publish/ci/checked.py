@@ -11,9 +11,10 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report
+from triage.model.visible import one_line, visible
 from triage.publish.ci.positions import Checkout, FilePosition
+from triage.publish.clipping import clipped
 from triage.publish.github.message import digest
-from triage.publish.visible import clipped, one_line, visible
 from triage.publish.words import but, change, configuration
 from triage.sweeps.observation import CellObservation, CellState, SweepFailure
 

@@ -19,7 +19,7 @@ from triage.publish.document import (
     WebLink,
     Weight,
 )
-from triage.publish.finished import Finished
+from triage.publish.finished import FinishedTriage
 from triage.publish.words import change, evidence, expectation, instead_title, standing, telling
 
 _MOST_CAUSES, _FIRST = 2, 3
@@ -30,7 +30,7 @@ _WEB = re.compile(r"https://[\w.-]{1,200}(?:/[\w./%#?=&+~-]{0,1000})?")
 _ISSUE = re.compile(r"https://github\.com/(?P<repository>[\w.-]+/[\w.-]+)/(?:issues|pull)/(?P<number>\d+)")
 
 
-def cause(finished: Finished) -> Section | None:
+def cause(finished: FinishedTriage) -> Section | None:
     """What the knowledge base has on the failure, with its evidence."""
     report = finished.report
     if report is None or report.diagnosis is None:
@@ -66,7 +66,7 @@ def _link(url: str) -> Code | WebLink:
     return WebLink(url, f"{issue['repository']}#{issue['number']}" if issue else url)
 
 
-def instead(finished: Finished) -> Section | None:
+def instead(finished: FinishedTriage) -> Section | None:
     """The suggestions, best first, with what each uses side by side."""
     report = finished.report
     if report is None or not (report.suggestions or report.searched):

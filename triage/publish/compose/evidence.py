@@ -9,7 +9,7 @@ from triage.model.outcome import Stage
 from triage.model.report import Report
 from triage.publish.compose.excerpts import listing
 from triage.publish.document import Block, Code, Listing, Paragraph, ReportCell, ReportTable, Section, Weight
-from triage.publish.finished import Finished, Reduction
+from triage.publish.finished import FinishedTriage, Reduction
 from triage.publish.words import exit_codes, settings
 
 _OTHERS = (
@@ -21,7 +21,7 @@ _OTHERS = (
 )
 
 
-def environment(finished: Finished) -> Section | None:
+def environment(finished: FinishedTriage) -> Section | None:
     """Configuration and environment, in a table."""
     report, case = finished.report, finished.case
     if case is None:
@@ -56,7 +56,7 @@ def _gpu(report: Report) -> str:
     return "used for the launch that failed" if launched else "none is needed: it was compiled, not launched"
 
 
-def ir(finished: Finished) -> Section | None:
+def ir(finished: FinishedTriage) -> Section | None:
     """The input of the failing pass: the reduced one, if there is one, and the original."""
     blocks: list[Block] = []
     if finished.reduction is not None:
@@ -74,7 +74,7 @@ def ir(finished: Finished) -> Section | None:
     return Section("ir", "IR before the failing pass", tuple(blocks)) if blocks else None
 
 
-def _reduced(finished: Finished, reduction: Reduction) -> Iterator[Block]:
+def _reduced(finished: FinishedTriage, reduction: Reduction) -> Iterator[Block]:
     result = reduction.result.ir
     if reduction.ir is None or result is None:
         return
@@ -93,7 +93,7 @@ def _reduced(finished: Finished, reduction: Reduction) -> Iterator[Block]:
         yield listing("rerun.py", reduction.rerun, "rerun.py", Weight.IR)
 
 
-def _marked(finished: Finished, module: Listing) -> Listing:
+def _marked(finished: FinishedTriage, module: Listing) -> Listing:
     diagnosis = finished.report and finished.report.diagnosis
     if not diagnosis:
         return module
@@ -103,7 +103,7 @@ def _marked(finished: Finished, module: Listing) -> Listing:
     return replace(module, marked=named.lines, why=named.why)
 
 
-def log(finished: Finished) -> Section | None:
+def log(finished: FinishedTriage) -> Section | None:
     """The whole log, and the Python stack at the end."""
     blocks: list[Block] = []
     if (excerpt := finished.texts.get("log")) is not None and (excerpt.head or excerpt.tail):
@@ -114,7 +114,7 @@ def log(finished: Finished) -> Section | None:
     return Section("log", "Full log", tuple(blocks)) if blocks else None
 
 
-def reproduce(finished: Finished) -> Section | None:
+def reproduce(finished: FinishedTriage) -> Section | None:
     """The steps with pip and Python, if there is a reproducer, and the command of triage."""
     report, reduction = finished.report, finished.reduction
     blocks: list[Block] = []

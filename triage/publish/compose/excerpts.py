@@ -1,8 +1,8 @@
 """Excerpts of files as listings, for all parts of a report."""
 
+from triage.publish.clipping import clipped
 from triage.publish.document import Listing, Weight
 from triage.publish.finished import Excerpt
-from triage.publish.visible import clipped
 
 _LANGUAGES = {".py": "python", ".mlir": "mlir", ".ttir": "mlir", ".ttgir": "mlir", ".ll": "llvm", ".md": "", ".txt": ""}
 

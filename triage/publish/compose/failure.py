@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, SourceLocation
 from triage.model.report import Report
+from triage.publish.clipping import clipped
 from triage.publish.compose.excerpts import listing
 from triage.publish.document import Block, Bullets, Code, Line, Listing, Paragraph, Section, Strong, Weight
-from triage.publish.finished import Excerpt, Finished, Reduction
-from triage.publish.visible import clipped
+from triage.publish.finished import Excerpt, FinishedTriage, Reduction
 from triage.publish.words import ending, exit_codes, location
 
 _MOST_MESSAGE_LINES, _MOST_MESSAGE_WIDTH = 40, 1_000
 """Of the failing text; the log has all of it."""
 
 
-def describe(finished: Finished) -> Section:
+def describe(finished: FinishedTriage) -> Section:
     """The bug as Triton's form asks for it: what it is, a minimal example, the error message."""
     blocks: list[Block] = []
     report, reduction = finished.report, finished.reduction

@@ -6,9 +6,9 @@ from triage.matrix.cell import CellVerdict, MatrixCell
 from triage.matrix.history import History, Stretch
 from triage.matrix.releases import Row
 from triage.matrix.table import LabelledFailure, MatrixTable
+from triage.model.visible import shortened
 from triage.publish.document import Block, Bullets, Code, Line, Paragraph, ReportCell, ReportTable, Section, Tone
-from triage.publish.finished import Finished
-from triage.publish.visible import shortened
+from triage.publish.finished import FinishedTriage
 
 MOST_TEXT = 300
 """Characters of a headline or a reason."""
@@ -26,7 +26,7 @@ Failures = Mapping[str, LabelledFailure]
 """Signature → failure."""
 
 
-def releases(finished: Finished) -> Section | None:
+def releases(finished: FinishedTriage) -> Section | None:
     """The matrix of releases and targets, what its letters stand for, and where the failure began and ended."""
     table = finished.matrix
     if table is None:

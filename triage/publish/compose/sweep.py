@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
 
+from triage.model.visible import one_line, shortened, visible
 from triage.model.words import count
 from triage.publish.compose.sweep_parts import (
     CellLook,
@@ -22,7 +23,6 @@ from triage.publish.compose.sweep_parts import (
     value_text,
 )
 from triage.publish.privacy import Scrubber
-from triage.publish.visible import one_line, shortened, visible
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import Cell, CellSet, cells_of, set_of
 from triage.sweeps.influence import influence

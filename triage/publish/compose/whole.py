@@ -9,12 +9,12 @@ from typing import Any
 
 from triage._version import __version__
 from triage.model.report import Report
+from triage.model.visible import shortened, visible
 from triage.publish.compose import advice, evidence, failure, releases
 from triage.publish.compose.excerpts import joined
 from triage.publish.document import Document
-from triage.publish.finished import REPORT, Finished, mapped
+from triage.publish.finished import REPORT, FinishedTriage, mapped
 from triage.publish.privacy import Scrubber
-from triage.publish.visible import shortened, visible
 from triage.publish.words import best_change, ending
 
 _MOST_TITLE, _MOST_HEADLINE = 200, 400
@@ -22,7 +22,7 @@ _MOST_TITLE, _MOST_HEADLINE = 200, 400
 _IMPRINT = "What is stated was run as stated; no GPU was used where none is named."
 
 
-def scrubber_for(finished: Finished) -> Scrubber:
+def scrubber_for(finished: FinishedTriage) -> Scrubber:
     """The scrubber of this machine for a triage: its folders are projects, its kernel's names are not private."""
     report, case, reduction = finished.report, finished.case, finished.reduction
     kernels = (finished.kernel, *finished.beside.values(), reduction.kernel if reduction else None)
@@ -47,7 +47,7 @@ def _names(text: str) -> Iterator[str]:
                 yield name
 
 
-def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
+def compose(finished: FinishedTriage, scrubber: Scrubber | None = None) -> Document:
     """The document of a finished triage. ``scrubber`` None: nothing private is taken out; for the user alone."""
     finished = cleaned(finished, scrubber)
     report, case = finished.report, finished.case
@@ -78,7 +78,7 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
     )
 
 
-def cleaned(finished: Finished, scrubber: Scrubber | None = None) -> Finished:
+def cleaned(finished: FinishedTriage, scrubber: Scrubber | None = None) -> FinishedTriage:
     """The same with all of its texts visible, and without what is private where there is a scrubber."""
     finished = mapped(finished, visible, lambda value: _each_text(value, visible))
     if scrubber is None:
@@ -88,7 +88,7 @@ def cleaned(finished: Finished, scrubber: Scrubber | None = None) -> Finished:
     return mapped(finished, scrubber.text, scrubber.document)
 
 
-def files(finished: Finished, scrubber: Scrubber) -> dict[str, str]:
+def files(finished: FinishedTriage, scrubber: Scrubber) -> dict[str, str]:
     """The long artifacts as files by name, scrubbed."""
     finished = cleaned(finished, scrubber)
     texts: dict[str, str] = {}

@@ -15,7 +15,7 @@ from triage.source.roles.state import MOST_STEPS
 from triage.source.roles.symbols import (
     NUMBER,
     ZERO,
-    Value,
+    Symbolic,
     added,
     elementwise,
     every,
@@ -52,18 +52,18 @@ class RoleExpressions(LanguageFunctions):
     """Executes expressions."""
 
     @abstractmethod
-    def _block(self, body: Sequence[ast.stmt], env: dict[str, Value]) -> None:
+    def _block(self, body: Sequence[ast.stmt], env: dict[str, Symbolic]) -> None:
         """Execute statements."""
 
-    def _value(self, node: ast.expr, env: dict[str, Value]) -> Value:
+    def _value(self, node: ast.expr, env: dict[str, Symbolic]) -> Symbolic:
         self._steps += 1
         if self._steps > MOST_STEPS:
-            return Value(dims=None)
+            return Symbolic(dims=None)
         match node:
             case ast.Name(id=variable):
-                return env.get(variable, Value(NUMBER))
+                return env.get(variable, Symbolic(NUMBER))
             case ast.Constant(value=constant):
-                return Value(NUMBER if constant != 0 else ZERO)
+                return Symbolic(NUMBER if constant != 0 else ZERO)
             case ast.BinOp(left=left, op=operator, right=right):
                 return self._binary(operator, self._value(left, env), self._value(right, env))
             case ast.UnaryOp(operand=operand, op=operator):
@@ -85,19 +85,19 @@ class RoleExpressions(LanguageFunctions):
                 value = self._value(inner, env)
                 if attribute == "T":
                     return replace(value, dims=value.dims[::-1] if value.dims else None)
-                return Value(opaque(attribute, value.terms), ())
+                return Symbolic(opaque(attribute, value.terms), ())
             case ast.Call():
                 return self._call(node, env)
-        return Value(dims=None)
+        return Symbolic(dims=None)
 
-    def _condition(self, test: ast.expr, env: dict[str, Value]) -> Value:
+    def _condition(self, test: ast.expr, env: dict[str, Symbolic]) -> Symbolic:
         value = self._value(test, env)
         for child in ast.walk(test):
             if parameter := self._parameter(child, env):
                 self.uses.add([parameter], ParameterUse.CONDITION, self._line)
         return value
 
-    def _subscript(self, value: Value, index: ast.expr, env: dict[str, Value]) -> Value:
+    def _subscript(self, value: Symbolic, index: ast.expr, env: dict[str, Symbolic]) -> Symbolic:
         match index:
             case ast.Constant(value=int(at)) if value.items is not None and -len(value.items) <= at < len(value.items):
                 return value.items[at]
@@ -116,7 +116,7 @@ class RoleExpressions(LanguageFunctions):
             "item", value, *(self._value(part, env) for part in parts if not isinstance(part, ast.Slice))
         )
 
-    def _binary(self, operator: ast.operator, left: Value, right: Value) -> Value:
+    def _binary(self, operator: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:
         both = elementwise(type(operator).__name__, left, right)
         match operator:
             case ast.Add() | ast.Sub():
@@ -130,7 +130,7 @@ class RoleExpressions(LanguageFunctions):
                     self.uses.add(names(right.terms), ParameterUse.ARITHMETIC, self._line)
         return both
 
-    def _divided(self, remainder: bool, left: Value, right: Value, both: Value) -> Value:
+    def _divided(self, remainder: bool, left: Symbolic, right: Symbolic, both: Symbolic) -> Symbolic:
         parameter = one_name(right.terms)
         blocks = ranges(left.terms)
         if parameter is not None:
@@ -149,7 +149,7 @@ class RoleExpressions(LanguageFunctions):
             return replace(both, terms=single(replace(only(both.terms), ends=right.terms)))
         return both
 
-    def _compare(self, node: ast.Compare, env: dict[str, Value]) -> Value:
+    def _compare(self, node: ast.Compare, env: dict[str, Symbolic]) -> Symbolic:
         values = [self._value(side, env) for side in (node.left, *node.comparators)]
         result = elementwise("compare", *values)
         self.uses.indices += [MemoryAccess(value.terms, self._line) for value in values if ranges(value.terms)]
@@ -165,7 +165,7 @@ class RoleExpressions(LanguageFunctions):
                     self.uses.add([parameter], ParameterUse.MODE, self._line)
         return replace(result, compared=result.compared | {(a.terms, b.terms) for a, b in pairs})
 
-    def _call(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _call(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         function = called(node)
         self._keywords(node, env)
         if isinstance(node.func, ast.Name) and node.func.id in self.functions and self._depth < _DEEPEST:
@@ -174,7 +174,7 @@ class RoleExpressions(LanguageFunctions):
             self._partitions(node, env)
         return self._language_call(node, function, env)
 
-    def _keywords(self, node: ast.Call, env: dict[str, Value]) -> None:
+    def _keywords(self, node: ast.Call, env: dict[str, Symbolic]) -> None:
         for word in node.keywords:
             if word.arg in _STEERING:
                 inside = (self._parameter(child, env) for child in ast.walk(word.value))
@@ -189,7 +189,7 @@ class RoleExpressions(LanguageFunctions):
             elif word.arg.endswith("layout"):
                 self.uses.add([parameter], ParameterUse.LAYOUT, self._line)
 
-    def _partitions(self, node: ast.Call, env: dict[str, Value]) -> None:
+    def _partitions(self, node: ast.Call, env: dict[str, Symbolic]) -> None:
         """Gluon's partitions: ``[(function, (a, b)), …]``, or the arguments before the functions they go to."""
         arguments: list[ast.expr] = []
         for child in (inner for value in node.args for inner in entries(value)):
@@ -201,7 +201,7 @@ class RoleExpressions(LanguageFunctions):
                 case ast.Name(id=function) if function in self.functions and arguments:
                     self._inlined(self.functions[function], ast.Call(child, arguments, []), env)
 
-    def _inlined(self, function: ast.FunctionDef, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _inlined(self, function: ast.FunctionDef, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         words = [parameter.arg for parameter in parameters(function)]
         local = dict(zip(words, (self._value(value, env) for value in node.args), strict=False))
         local |= {word.arg: self._value(word.value, env) for word in node.keywords if word.arg}
@@ -212,7 +212,7 @@ class RoleExpressions(LanguageFunctions):
         finally:
             self._depth -= 1
             results, self._returned = self._returned, outer
-        result = results[0] if results else Value()
+        result = results[0] if results else Symbolic()
         for other in results[1:]:
             result = result.joined(other)
         return result

@@ -1,4 +1,4 @@
-"""Abstract execution of a kernel: every expression becomes a :class:`Value`, and uses of parameters are recorded.
+"""Abstract execution of a kernel: every expression becomes a :class:`Symbolic`, and uses of parameters are recorded.
 
 Both branches of a condition are taken and joined. A loop's body is executed once, with the variables that it advances
 (``ptr += BK``) as their first value plus the loop's turns times the advance. Functions of the same file are executed
@@ -24,7 +24,7 @@ from triage.source.roles.symbols import (
     ZERO,
     Atom,
     Sum,
-    Value,
+    Symbolic,
     added,
     atoms,
     factors,
@@ -48,15 +48,15 @@ class Interpreter(RoleExpressions):
 
     def run(self, kernel: ast.FunctionDef) -> None:
         """Record all uses of the kernel's parameters."""
-        self._block(kernel.body, {parameter.arg: Value(name(parameter.arg)) for parameter in parameters(kernel)})
+        self._block(kernel.body, {parameter.arg: Symbolic(name(parameter.arg)) for parameter in parameters(kernel)})
 
-    def _block(self, body: Sequence[ast.stmt], env: dict[str, Value]) -> None:
+    def _block(self, body: Sequence[ast.stmt], env: dict[str, Symbolic]) -> None:
         for statement in body:
             self._steps += 1
             if self._steps < MOST_STEPS:
                 self._statement(statement, env)
 
-    def _statement(self, node: ast.stmt, env: dict[str, Value]) -> None:
+    def _statement(self, node: ast.stmt, env: dict[str, Symbolic]) -> None:
         if self._depth == 0:
             self._line = node.lineno
         match node:
@@ -67,7 +67,7 @@ class Interpreter(RoleExpressions):
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._assign(target, self._value(value, env), env)
             case ast.AugAssign(target=ast.Name(id=variable), op=operator, value=value):
-                env[variable] = self._binary(operator, env.get(variable, Value()), self._value(value, env))
+                env[variable] = self._binary(operator, env.get(variable, Symbolic()), self._value(value, env))
             case ast.For():
                 self._for(node, env)
             case ast.While():
@@ -95,24 +95,24 @@ class Interpreter(RoleExpressions):
             case ast.Assert(test=test):
                 self._value(test, env)
 
-    def _assign(self, target: ast.expr, value: Value, env: dict[str, Value]) -> None:
+    def _assign(self, target: ast.expr, value: Symbolic, env: dict[str, Symbolic]) -> None:
         match target:
             case ast.Name(id=variable):
                 env[variable] = value
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 items = value.items if value.items is not None and len(value.items) == len(elements) else None
                 for index, element in enumerate(elements):
-                    part = Value(opaque(f"item{index}", value.terms), None, value.reduced, data=value.data)
+                    part = Symbolic(opaque(f"item{index}", value.terms), None, value.reduced, data=value.data)
                     self._assign(element, items[index] if items else part, env)
             case ast.Starred(value=inner):
-                self._assign(inner, Value(), env)
+                self._assign(inner, Symbolic(), env)
 
     def _turns(self, node: ast.stmt, extent: Sum | None, unit: Sum, begins: Sum | None, ends: Sum = ZERO) -> Atom:
         self._serial += 1
         inner = frozenset(atom for part in (begins or ZERO, ends) for atom in atoms(part))
         return Atom(f"turns@{node.lineno}.{self._serial}", LOOP, extent, unit, begins, ends, inner)
 
-    def _for(self, node: ast.For, env: dict[str, Value]) -> None:
+    def _for(self, node: ast.For, env: dict[str, Symbolic]) -> None:
         if not isinstance(node.iter, ast.Call):
             self._value(node.iter, env)
             self._loop(node.body, self._turns(node, None, NUMBER, None), env)
@@ -142,10 +142,10 @@ class Interpreter(RoleExpressions):
                     self.uses.starts.append(LoopStart(frozenset(sizes), position, self._line))
         if isinstance(node.target, ast.Name):
             advanced = product(single(turns), step)
-            env[node.target.id] = Value(added(begins, advanced))
+            env[node.target.id] = Symbolic(added(begins, advanced))
         self._loop(node.body, turns, env)
 
-    def _loop(self, body: list[ast.stmt], turns: Atom, env: dict[str, Value], test: ast.expr | None = None) -> None:
+    def _loop(self, body: list[ast.stmt], turns: Atom, env: dict[str, Symbolic], test: ast.expr | None = None) -> None:
         before = dict(env)
         for variable, changes in assigned_in(body).items():
             if variable not in before:
@@ -170,7 +170,9 @@ class Interpreter(RoleExpressions):
         for variable, value in before.items():
             env[variable] = value.joined(env[variable]) if variable in env else value
 
-    def _advanced(self, value: Value, advance: tuple[str, ast.expr], turns: Atom, env: dict[str, Value]) -> Value:
+    def _advanced(
+        self, value: Symbolic, advance: tuple[str, ast.expr], turns: Atom, env: dict[str, Symbolic]
+    ) -> Symbolic:
         kind, expression = advance
         step = self._value(expression, env)
         if kind == "advance":

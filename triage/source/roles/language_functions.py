@@ -17,7 +17,7 @@ from triage.source.roles.symbols import (
     ZERO,
     Atom,
     Sum,
-    Value,
+    Symbolic,
     added,
     atoms,
     broadcast,
@@ -46,7 +46,7 @@ _BUILTINS = frozenset(dir(builtins))
 class LanguageFunctions(MemoryCalls):
     """Each method returns the value of one call."""
 
-    def _language_call(self, node: ast.Call, function: str, env: dict[str, Value]) -> Value:
+    def _language_call(self, node: ast.Call, function: str, env: dict[str, Symbolic]) -> Symbolic:
         """A call of a function that is not of this file."""
         if (special := _SPECIAL.get(function)) is not None:
             return special(self, node, env)
@@ -54,7 +54,7 @@ class LanguageFunctions(MemoryCalls):
             return self._memory(node, env, store=False)
         values = self._arguments(node, env)
         if function in _SAME:
-            return values[0] if values else Value()
+            return values[0] if values else Symbolic()
         plain = node.func.id if isinstance(node.func, ast.Name) else None
         if function in ("minimum", "maximum", "clamp") or plain in ("min", "max"):
             return self._limited(function, values)
@@ -79,7 +79,7 @@ class LanguageFunctions(MemoryCalls):
             return replace(result, terms=single(atom))
         return result
 
-    def _limited(self, function: str, values: list[Value]) -> Value:
+    def _limited(self, function: str, values: list[Symbolic]) -> Symbolic:
         """A minimum or maximum: an index that it keeps inside the data stays that block's index."""
         for value in values:
             for other in values:
@@ -91,9 +91,9 @@ class LanguageFunctions(MemoryCalls):
         pairs = {(blocks[0].terms, value.terms) for value in values if value is not blocks[0]}
         return replace(result, terms=blocks[0].terms, compared=result.compared | pairs)
 
-    def _reduced(self, function: str, node: ast.Call, values: list[Value]) -> Value:
+    def _reduced(self, function: str, node: ast.Call, values: list[Symbolic]) -> Symbolic:
         if not values:
-            return Value()
+            return Symbolic()
         result = elementwise(function, values[0])
         method = isinstance(node.func, ast.Attribute) and not is_language(node.func.value)
         axis = argument(node, 0 if method else 1, "axis", "dim")
@@ -113,29 +113,29 @@ class LanguageFunctions(MemoryCalls):
             left = tuple(NUMBER if function in _REDUCE and d in over else d for d in dims)
         return replace(result, dims=left, reduced=result.reduced | {extent for extent in over if names(extent)})
 
-    def _program(self, node: ast.Call, _env: dict[str, Value]) -> Value:
+    def _program(self, node: ast.Call, _env: dict[str, Symbolic]) -> Symbolic:
         axis = literal_integer(argument(node, 0, "axis"))
-        return Value(single(Atom(f"{called(node)}{'?' if axis is None else axis}", GRID)))
+        return Symbolic(single(Atom(f"{called(node)}{'?' if axis is None else axis}", GRID)))
 
-    def _arange(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _arange(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         values = self._arguments(node, env)
         if len(values) < 2:
-            return Value(dims=None)
+            return Symbolic(dims=None)
         begins, ends = values[0].terms, values[1].terms
         extent = ends if begins == ZERO else ends - begins or ends
         self.uses.add(names(extent), ParameterUse.TENSOR, self._line)
-        return Value(added(begins, single(Atom(f"arange[{text(extent)}]", RANGE, extent))), (extent,))
+        return Symbolic(added(begins, single(Atom(f"arange[{text(extent)}]", RANGE, extent))), (extent,))
 
-    def _cdiv(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _cdiv(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         values = self._arguments(node, env)
         if len(values) == 2:
             parameter = one_name(values[1].terms)
             if parameter is not None and not ranges(values[0].terms):
                 self.uses.add([parameter], ParameterUse.COUNT, self._line)
-            return Value(opaque("cdiv", values[0].terms, values[1].terms))
+            return Symbolic(opaque("cdiv", values[0].terms, values[1].terms))
         return elementwise("cdiv", *values)
 
-    def _shape(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _shape(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         """A call that makes a tensor of a shape that is written out."""
         values = self._arguments(node, env)
         shape = next((value.items for value in values if value.items is not None), ())
@@ -148,31 +148,31 @@ class LanguageFunctions(MemoryCalls):
                 [dtype] if len(node.args) > 1 + (called(node) == "full") else [], ParameterUse.DTYPE, self._line
             )
         dims = tuple(extent.terms for extent in shape or ()) or None
-        first = values[0] if values and called(node) in ("reshape", "view", "broadcast_to") else Value()
+        first = values[0] if values and called(node) in ("reshape", "view", "broadcast_to") else Symbolic()
         return replace(first.with_terms(first.terms), dims=dims)
 
-    def _layout(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _layout(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         for value in (*node.args, *(word.value for word in node.keywords)):
             if parameter := self._parameter(value, env):
                 self.uses.add([parameter], ParameterUse.LAYOUT, self._line)
-        return Value()
+        return Symbolic()
 
-    def _swizzle(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _swizzle(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         values = self._arguments(node, env)
         if len(values) > 4:
             self.uses.add(names(values[4].terms), ParameterUse.ORDER, self._line)
-        items = tuple(Value(opaque(f"swizzle{index}", *(v.terms for v in values[:4]))) for index in range(2))
-        return Value(items=items)
+        items = tuple(Symbolic(opaque(f"swizzle{index}", *(v.terms for v in values[:4]))) for index in range(2))
+        return Symbolic(items=items)
 
-    def _cast(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _cast(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         values = self._arguments(node, env)
         method = isinstance(node.func, ast.Attribute) and not is_language(node.func.value)
         if dtype := self._parameter(argument(node, 0 if method else 1, "dtype"), env):
             self.uses.add([dtype], ParameterUse.DTYPE, self._line)
-        return values[0] if values else Value()
+        return values[0] if values else Symbolic()
 
 
-_LanguageFunction = Callable[[LanguageFunctions, ast.Call, dict[str, Value]], Value]
+_LanguageFunction = Callable[[LanguageFunctions, ast.Call, dict[str, Symbolic]], Symbolic]
 
 _SPECIAL: Mapping[str, _LanguageFunction] = {
     "program_id": LanguageFunctions._program,
@@ -207,11 +207,11 @@ def _last_group(parameter: str | None, left: Sum) -> list[str]:
     return [parameter] if parameter is not None and any(numbered) else []
 
 
-def _contracted(function: str, values: list[Value]) -> Value:
+def _contracted(function: str, values: list[Symbolic]) -> Symbolic:
     """A product of matrices: rows of the first, columns of the second, reduced over what they share."""
     second = 2 if function == "dot_scaled" else 1
     if len(values) <= second:
-        return Value(dims=None)
+        return Symbolic(dims=None)
     a, b = values[0], values[second if len(values) < 4 or function != "dot_scaled" else 3]
     result = elementwise(function, a, b)
     dims, reduced = None, result.reduced

@@ -16,8 +16,8 @@ from triage.source.roles.symbols import (
     RANGE,
     Atom,
     Sum,
+    Symbolic,
     TensorBlock,
-    Value,
     added,
     atoms,
     broadcast,
@@ -36,7 +36,7 @@ from triage.source.roles.uses import MemoryAccess, ParameterUse
 class MemoryCalls(KernelState):
     """Each method returns the value of one call."""
 
-    def _memory(self, node: ast.Call, env: dict[str, Value], store: bool) -> Value:
+    def _memory(self, node: ast.Call, env: dict[str, Symbolic], store: bool) -> Symbolic:
         """``tl.load(pointer, mask)``, ``descriptor.load(offsets)`` and their like; stores too."""
         method = isinstance(node.func, ast.Attribute) and not is_language(node.func.value)
         owner = self._value(node.func.value, env) if method and isinstance(node.func, ast.Attribute) else None
@@ -46,14 +46,14 @@ class MemoryCalls(KernelState):
             offsets = next((value.items for value in values if value.items is not None), None)
             return self._through(owner, offsets, values, True, store)
         if not values:
-            return Value(dims=None)
+            return Symbolic(dims=None)
         pointer = values[0]
         if pointer.block is not None:
             offsets = next((value.items for value in values[1:] if value.items is not None), None)
             checked = offsets is not None or "boundary_check" in words
             return self._through(pointer, offsets, values[1:], checked, store)
         mask_at = 1 if not store else 2
-        mask = words.get("mask") or (values[mask_at] if len(values) > mask_at else Value())
+        mask = words.get("mask") or (values[mask_at] if len(values) > mask_at else Symbolic())
         bounds = mask.compared | pointer.compared
         self.uses.accesses.append(MemoryAccess(pointer.terms, self._line, bounds, self._path))
         if store and len(values) > 1:
@@ -61,8 +61,13 @@ class MemoryCalls(KernelState):
         return self._loaded(pointer.terms, broadcast(pointer.dims, mask.dims))
 
     def _through(
-        self, value: Value, offsets: Sequence[Value] | None, values: Sequence[Value], checked: bool, store: bool
-    ) -> Value:
+        self,
+        value: Symbolic,
+        offsets: Sequence[Symbolic] | None,
+        values: Sequence[Symbolic],
+        checked: bool,
+        store: bool,
+    ) -> Symbolic:
         """An access through a descriptor or a block pointer."""
         block = value.block or TensorBlock(value.terms)
         positions = tuple(offset.terms for offset in offsets) if offsets is not None else block.offsets
@@ -90,22 +95,22 @@ class MemoryCalls(KernelState):
                 self._stored(stored)
         return self._loaded(block.base, block.block)
 
-    def _stored(self, value: Value) -> None:
+    def _stored(self, value: Symbolic) -> None:
         for extent in value.reduced:
             self.uses.add(names(extent), ParameterUse.REDUCED, self._line)
 
-    def _loaded(self, address: Sum, dims: tuple[Sum, ...] | None) -> Value:
-        return Value(single(replace(only(opaque("load", address)), kind=LOADED)), dims, data=True)
+    def _loaded(self, address: Sum, dims: tuple[Sum, ...] | None) -> Symbolic:
+        return Symbolic(single(replace(only(opaque("load", address)), kind=LOADED)), dims, data=True)
 
-    def _load(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _load(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         return self._memory(node, env, store=False)
 
-    def _store(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _store(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         return self._memory(node, env, store=True)
 
-    def _descriptor(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _descriptor(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         parts = [
-            self._value(part, env) if (part := argument(node, index, *words)) is not None else Value()
+            self._value(part, env) if (part := argument(node, index, *words)) is not None else Symbolic()
             for index, words in enumerate((("base",), ("shape",), ("strides",), ("block_shape",)))
         ]
         base, shape, strides, block = parts
@@ -114,12 +119,14 @@ class MemoryCalls(KernelState):
                 self.uses.add(names(item.terms), ParameterUse.SHAPE, self._line)
         for item in block.items or ():
             self.uses.add(names(item.terms), ParameterUse.TENSOR, self._line)
-        return Value(base.terms, (), block=TensorBlock(base.terms, item_terms(shape), None, item_terms(block) or None))
+        return Symbolic(
+            base.terms, (), block=TensorBlock(base.terms, item_terms(shape), None, item_terms(block) or None)
+        )
 
-    def _block_pointer(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _block_pointer(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         words = (("base",), ("shape",), ("strides",), ("offsets",), ("block_shape",))
         parts = [
-            self._value(part, env) if (part := argument(node, index, *word)) is not None else Value()
+            self._value(part, env) if (part := argument(node, index, *word)) is not None else Symbolic()
             for index, word in enumerate(words)
         ]
         base, shape, strides, offsets, block = parts
@@ -128,13 +135,13 @@ class MemoryCalls(KernelState):
                 self.uses.add(names(item.terms), ParameterUse.SHAPE, self._line)
         for item in block.items or ():
             self.uses.add(names(item.terms), ParameterUse.TENSOR, self._line)
-        return Value(
+        return Symbolic(
             base.terms,
             (),
             block=TensorBlock(base.terms, item_terms(shape), item_terms(offsets), item_terms(block) or None),
         )
 
-    def _advance(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _advance(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         pointer, step = self._arguments(node, env)[:2]
         if pointer.block is None or pointer.block.offsets is None or step.items is None:
             return pointer
@@ -143,7 +150,7 @@ class MemoryCalls(KernelState):
         )
         return replace(pointer, block=replace(pointer.block, offsets=offsets))
 
-    def _allocated(self, node: ast.Call, env: dict[str, Value]) -> Value:
+    def _allocated(self, node: ast.Call, env: dict[str, Symbolic]) -> Symbolic:
         """Shared or tensor memory: all but the last two extents count buffers."""
         values = [self._value(value, env) for value in node.args] + [
             self._value(word.value, env) for word in node.keywords
@@ -155,7 +162,7 @@ class MemoryCalls(KernelState):
             self.uses.add(names(extent.terms), ParameterUse.BUFFERS if buffers else ParameterUse.TENSOR, self._line)
         if layout := self._parameter(argument(node, 2, "layout"), env):
             self.uses.add([layout], ParameterUse.LAYOUT, self._line)
-        return Value(dims=None)
+        return Symbolic(dims=None)
 
 
 def _stepped(term: Sequence[Atom]) -> list[str]:

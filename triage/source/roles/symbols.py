@@ -146,7 +146,7 @@ class TensorBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Symbolic:
     """What an expression stands for.
 
     ``dims``: the extent of each axis, None where they are not known; ``reduced``: extents over which it was reduced,
@@ -157,18 +157,18 @@ class Value:
     dims: tuple[Sum, ...] | None = ()
     reduced: frozenset[Sum] = frozenset()
     compared: frozenset[tuple[Sum, Sum]] = frozenset()
-    items: tuple[Value, ...] | None = None
+    items: tuple[Symbolic, ...] | None = None
     block: TensorBlock | None = None
     data: bool = False
 
-    def joined(self, other: Value) -> Value:
+    def joined(self, other: Symbolic) -> Symbolic:
         """Either of two values, as after an ``if``."""
         if self == other:
             return self
         items = None
         if self.items is not None and other.items is not None and len(self.items) == len(other.items):
             items = tuple(a.joined(b) for a, b in zip(self.items, other.items, strict=True))
-        return Value(
+        return Symbolic(
             added(self.terms, other.terms),
             self.dims if self.dims else other.dims,
             self.reduced | other.reduced,
@@ -178,16 +178,16 @@ class Value:
             self.data or other.data,
         )
 
-    def with_terms(self, terms: Sum) -> Value:
+    def with_terms(self, terms: Sum) -> Symbolic:
         """The same but for its terms."""
         return replace(self, terms=terms, items=None, block=None)
 
 
-def elementwise(operation: str, *operands: Value) -> Value:
+def elementwise(operation: str, *operands: Symbolic) -> Symbolic:
     """An operation that is not followed, element by element."""
     if not operands:
-        return Value(opaque(operation))
-    return Value(
+        return Symbolic(opaque(operation))
+    return Symbolic(
         opaque(operation, *(operand.terms for operand in operands)),
         reduce(broadcast, (operand.dims for operand in operands)),
         frozenset().union(*(operand.reduced for operand in operands)),
@@ -209,7 +209,7 @@ def broadcast(left: tuple[Sum, ...] | None, right: tuple[Sum, ...] | None) -> tu
     return tuple(b if a == NUMBER else a for a, b in zip(left, right, strict=True))
 
 
-def item_terms(value: Value) -> tuple[Sum, ...]:
+def item_terms(value: Symbolic) -> tuple[Sum, ...]:
     """The sums of a tuple's items; empty for a value that is not a tuple."""
     return tuple(item.terms for item in value.items or ())
 

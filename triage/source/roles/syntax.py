@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from triage.source.module import called
-from triage.source.roles.symbols import Value
+from triage.source.roles.symbols import Symbolic
 
 
 def assigned_in(body: Sequence[ast.stmt]) -> dict[str, list[ast.stmt]]:
@@ -60,7 +60,7 @@ def is_language(node: ast.expr) -> bool:
     )  # fmt: skip
 
 
-def is_module(node: ast.expr, env: Mapping[str, Value]) -> bool:
+def is_module(node: ast.expr, env: Mapping[str, Symbolic]) -> bool:
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value

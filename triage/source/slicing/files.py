@@ -31,7 +31,7 @@ class Unit:
     outermost first. ``annotations``: whether those of parameters are evaluated when it is executed."""
 
     nodes: tuple[ast.stmt, ...]
-    within: tuple[Block, ...]
+    within: tuple[CompoundBlock, ...]
     annotations: bool
 
     @cached_property
@@ -87,9 +87,9 @@ class Compound:
     part of the module."""
 
     node: ast.stmt
-    within: tuple[Block, ...]
+    within: tuple[CompoundBlock, ...]
     opened: bool
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[CompoundBlock] = field(default_factory=list)
 
     @cached_property
     def reads(self) -> frozenset[Chain]:
@@ -99,7 +99,7 @@ class Compound:
 
 
 @dataclass(eq=False, slots=True)
-class Block:
+class CompoundBlock:
     """A block of a compound statement: its name in the syntax tree, lines of its header, its statements."""
 
     compound: Compound
@@ -209,7 +209,7 @@ class ParsedFile:
             if node.name == name and around and is_jitted(node)
         ]
 
-    def _items(self, body: list[ast.stmt], within: tuple[Block, ...]) -> Iterator[Unit | Compound]:
+    def _items(self, body: list[ast.stmt], within: tuple[CompoundBlock, ...]) -> Iterator[Unit | Compound]:
         for group in self._groups(body):
             node = group[0]
             if len(group) == 1 and (isinstance(node, _COMPOUND) or node in self.opened) and self._is_spread(node):
@@ -238,11 +238,11 @@ class ParsedFile:
         """Whether each block of a compound statement begins on a line of its own."""
         return all(self._begins_line(body[0]) for _, body, _ in _blocks(node) if body)
 
-    def _compound(self, node: ast.stmt, within: tuple[Block, ...]) -> Compound:
+    def _compound(self, node: ast.stmt, within: tuple[CompoundBlock, ...]) -> Compound:
         compound = Compound(node, within, node in self.opened)
         above = first_line(node) - 1
         for name, body, _ in _blocks(node):
-            block = Block(compound, name, above + 1, first_line(body[0]) - 1)
+            block = CompoundBlock(compound, name, above + 1, first_line(body[0]) - 1)
             if name == "orelse" and isinstance(node, ast.If) and self._is_elif(body[0]):
                 block.first, block.last = 1, 0
             block.items = list(self._items(body, (*within, block)))
@@ -373,7 +373,7 @@ def _changed(node: ast.stmt) -> Chain | None:
     return dotted(target) if isinstance(target, ast.Attribute) else None
 
 
-def _never_runs(block: Block) -> bool:
+def _never_runs(block: CompoundBlock) -> bool:
     """Whether the block does not run when the module is imported: that of type checkers, or of a program."""
     if not isinstance(node := block.compound.node, ast.If) or block.name != "body":
         return False

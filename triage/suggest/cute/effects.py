@@ -12,7 +12,7 @@ from triage.model.report import LOSSY
 from triage.source.module import called
 from triage.suggest.cute.choices import are_constraints, expressions
 from triage.suggest.cute.elements import is_dtype, lost, short
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 from triage.suggest.effects import Effects
 
 _MOVES = frozenset(
@@ -26,7 +26,7 @@ _MOVES = frozenset(
 """Functions that say where values lie and how they get there, not what they are."""
 
 
-def effects(case: Case, flow: Flow, changes: Mapping[str, Any]) -> Effects:
+def effects(case: Case, flow: SourceFlow, changes: Mapping[str, Any]) -> Effects:
     """What a change of configuration means. ``changes`` are as ``Case.with_changes`` takes them."""
     results = list(dict.fromkeys(_results(case, flow, changes)))
     passed = [f"{name} as {value}" for name, value in changes.items() if name in case.signature]
@@ -36,7 +36,7 @@ def effects(case: Case, flow: Flow, changes: Mapping[str, Any]) -> Effects:
     return Effects("; ".join(results), "; ".join(caller))
 
 
-def _results(case: Case, flow: Flow, changes: Mapping[str, Any]) -> Iterator[str]:
+def _results(case: Case, flow: SourceFlow, changes: Mapping[str, Any]) -> Iterator[str]:
     for name, after in changes.items():
         if name in case.signature:
             yield from _argument(name, str(case.signature[name]), str(after))
@@ -75,7 +75,7 @@ def _lost(before: str, after: str) -> str:
     return f" ({LOSSY}: {what})" if (what := lost(before, after)) else ""
 
 
-def only_moves(flow: Flow, name: str) -> bool:
+def only_moves(flow: SourceFlow, name: str) -> bool:
     """A parameter that only chooses between layouts and ways to copy: values are the same wherever they lie."""
     branches = [
         node
@@ -94,6 +94,6 @@ def only_moves(flow: Flow, name: str) -> bool:
     return bool(branches) and bool(calls) and not arithmetic and _MOVES.issuperset(calls)
 
 
-def only_copies(flow: Flow, name: str) -> bool:
+def only_copies(flow: SourceFlow, name: str) -> bool:
     """A parameter that is only the bits of a copy atom."""
     return name in flow.passed_as("num_bits_per_copy")

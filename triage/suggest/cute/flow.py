@@ -29,7 +29,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Flow:
+class SourceFlow:
     """One file. ``entry``: the host function, or the class whose ``__call__`` is it."""
 
     tree: ast.Module
@@ -37,7 +37,7 @@ class Flow:
     parents: dict[int, ast.AST] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str, entry: str) -> Flow:
+    def of(cls, text: str, entry: str) -> SourceFlow:
         """Read a file; no facts where it is not Python."""
         module = Module.parse(text)
         tree = module.tree if module is not None else ast.Module([], [])

@@ -15,7 +15,7 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.source.module import calls
 from triage.suggest.cute.constraints import Constraints
-from triage.suggest.cute.flow import Flow, Reach
+from triage.suggest.cute.flow import Reach, SourceFlow
 
 _NEEDED = re.compile(r"[Rr]equired: (\d+), \D*[Ll]imit: (\d+)|(\d+) required, \D*(?:limit is|limit) (\d+)")
 """``Required: 212992, Hardware limit: 101376``"""
@@ -33,7 +33,7 @@ class CuteScene:
 
     case: Case
     diagnosis: Diagnosis
-    flow: Flow
+    flow: SourceFlow
     text: str
     log: str
 
@@ -43,7 +43,7 @@ class CuteScene:
         text = f"{diagnosis.headline}\n{diagnosis.message}"
         if diagnosis.resource:
             text += f"\nout of resource: {diagnosis.resource}"
-        return cls(case, diagnosis, Flow.of(source, case.name), _ADVICE.sub("", text), log)
+        return cls(case, diagnosis, SourceFlow.of(source, case.name), _ADVICE.sub("", text), log)
 
     @cached_property
     def constraints(self) -> Constraints:

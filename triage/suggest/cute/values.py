@@ -11,7 +11,7 @@ from typing import Any
 from triage.harness.worker.cute import grammar
 from triage.source.module import called
 from triage.suggest.cute.elements import is_dtype, short
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 
 _DTYPES = {title: name for name, title in grammar.DTYPES.items()}
 _MOST_HOPS = 8
@@ -25,7 +25,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 class StaticValues:
     """Expressions of a file, where the case has these compile-time values."""
 
-    flow: Flow
+    flow: SourceFlow
     stated: Mapping[str, Any]
 
     def of(self, node: ast.expr | None, hops: int = _MOST_HOPS) -> Any:

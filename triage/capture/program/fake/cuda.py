@@ -4,7 +4,7 @@ import ctypes
 from types import SimpleNamespace
 from typing import Any, Dict, List
 
-from .device import Device
+from .device import FakeDevice
 
 _MAX_THREADS, _REGISTERS = 1024, 65536
 """Of a block, and of a multiprocessor: the same for every GPU from Pascal on (CUDA programming guide)."""
@@ -68,7 +68,7 @@ class Event:
         return 1.0
 
 
-def _properties(device: Device) -> Any:
+def _properties(device: FakeDevice) -> Any:
     major, minor = device.capability
     return SimpleNamespace(
         name=device.name,
@@ -134,7 +134,7 @@ def _register_no_devices(torch: Any) -> bool:
     return True
 
 
-def pretend(torch: Any, device: Device) -> None:
+def pretend(torch: Any, device: FakeDevice) -> None:
     """Make it torch's device."""
     if device.backend == "hip" and torch.version.hip is None:
         torch.version.hip, torch.version.cuda = _HIP_VERSION, None

@@ -7,7 +7,7 @@ from typing import Tuple, Union
 
 
 @dataclass(frozen=True)
-class Device:
+class FakeDevice:
     """One GPU model of the target's architecture. ``arch`` is the compute capability times ten, or the gfx name."""
 
     backend: str
@@ -30,6 +30,6 @@ class Device:
         return int(digits[:-2]), int(digits[-2], 16)
 
 
-def described() -> Device:
+def described() -> FakeDevice:
     """The device of this run. Raises KeyError if triage described none."""
-    return Device(**json.loads(os.environ["TRITON_TRIAGE_DEVICE"]))
+    return FakeDevice(**json.loads(os.environ["TRITON_TRIAGE_DEVICE"]))

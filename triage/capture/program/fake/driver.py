@@ -7,7 +7,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional
 
 from ..guard import is_benchmarked
-from .device import Device, described
+from .device import FakeDevice, described
 
 _MS = 1.0
 """Result of every measurement, so that an autotuner picks the first configuration that compiled."""
@@ -24,7 +24,7 @@ def _zero(*arguments: Any, **named: Any) -> int:
 class Utils:
     """The drivers' ``utils``. Any other function (descriptors in 3.0 to 3.3) does nothing."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: FakeDevice) -> None:
         self._device = device
 
     def get_device_properties(self, device: Any = None) -> Dict[str, int]:

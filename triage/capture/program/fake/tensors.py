@@ -4,7 +4,7 @@ import contextlib
 import threading
 from typing import Any, Iterator, List
 
-from .values import Values
+from .values import DeviceMemory
 
 _DEVICE = "cuda"
 """Also for AMD."""
@@ -67,7 +67,7 @@ def _mode(torch: Any, fake_tensor: Any) -> Any:
     """torch's fake-tensor mode, restricted to operations that involve the device."""
     from torch.utils._pytree import tree_leaves, tree_map
 
-    values = Values(torch)
+    values = DeviceMemory(torch)
     needs_data = tuple(
         getattr(fake_tensor, name)
         for name in ("DynamicOutputShapeException", "DataDependentOutputException", "UnsupportedOperatorException")

@@ -14,7 +14,7 @@ _PURGE_AFTER = 1024
 """Storages from which on those of freed tensors are dropped, at each doubling."""
 
 
-class Values:
+class DeviceMemory:
     """The memory of one device. ``torch``: the program's module."""
 
     def __init__(self, torch: Any) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from triage.ir.mlir import Op, ParsedModule, Region, Span, Value
+from triage.ir.mlir import MlirValue, Op, ParsedModule, Region, Span
 from triage.minimize.ir.edits import LinePatch, replaced
 
 Types = Mapping[int, Sequence[str]]
@@ -126,7 +126,7 @@ def constant(kind: str, dialect: str) -> list[str]:
     return [f"arith.constant {zero}" + ("" if element == "i1" else f" : {kind}")]
 
 
-def _with_one_result(document: ParsedModule, types: Types) -> Iterator[tuple[Op, Value, str]]:
+def _with_one_result(document: ParsedModule, types: Types) -> Iterator[tuple[Op, MlirValue, str]]:
     """Operations with one result, which is used, and its type where that is known."""
     for operation in _removable(document):
         kinds = types.get(operation.first, ())
@@ -149,10 +149,10 @@ def to_constants(document: ParsedModule, types: Types, choice: int = 0) -> list[
 
 def to_operands(document: ParsedModule, types: Types) -> list[LinePatch]:
     """Remove an operation and replace its only result by an operand of the same type."""
-    kinds: dict[Value, str] = {}
+    kinds: dict[MlirValue, str] = {}
     for operation in document.walk():
         kinds |= zip(operation.results, types.get(operation.first, ()), strict=False)
-    operands: dict[int, list[Value]] = {}
+    operands: dict[int, list[MlirValue]] = {}
     for value in _values(document.top):
         for line, _, _ in value.uses:
             operands.setdefault(line, []).append(value)
@@ -165,7 +165,7 @@ def to_operands(document: ParsedModule, types: Types) -> list[LinePatch]:
     return patches
 
 
-def _values(region: Region) -> Iterator[Value]:
+def _values(region: Region) -> Iterator[MlirValue]:
     """All values of a region and of the regions inside it."""
     yield from region.names.values()
     for operation in region.operations:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from triage.ir.mlir import ParsedModule, Unreadable, read
+from triage.ir.mlir import ParsedModule, UnreadableMlir, read
 from triage.minimize.ir.edits import LinePatch, TextProblem, sweep, take_first
 from triage.minimize.ir.mlir import attributes, flow, forms, operations, partitions
 from triage.minimize.ir.mlir.operations import Types
@@ -29,7 +29,7 @@ def count(text: str) -> int:
     """Operations of a module, by its lines where it cannot be parsed."""
     try:
         return sum(1 for _ in read(text).walk())
-    except Unreadable:
+    except UnreadableMlir:
         return len(_OPERATION.findall(text))
 
 
@@ -76,7 +76,7 @@ class _ModuleReduction:
             def proposed(text: str) -> list[LinePatch]:
                 try:
                     return propose(read(text))
-                except Unreadable:
+                except UnreadableMlir:
                     return []
 
             return proposed

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from triage.model.errors import TriageError
 from triage.model.progress import Progress
-from triage.publish.visible import visible
+from triage.model.visible import visible
 
 _PLAIN_WIDTH = 100
 """Columns for a pipe or a file, whose reader's width is unknown."""

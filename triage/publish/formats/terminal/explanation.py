@@ -9,8 +9,8 @@ from rich.text import Text
 from triage.legality.explanation import Explanation, RuleTable
 from triage.legality.rule import LegalityRule
 from triage.legality.violation import spoken
+from triage.model.visible import visible
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.visible import visible
 
 
 def rules(console: Console, rules: Iterable[LegalityRule]) -> None:

@@ -7,11 +7,11 @@ from rich.text import Text
 
 from triage.matrix.cell import MatrixCell
 from triage.matrix.table import MatrixTable
+from triage.model.visible import one_line, shortened, visible
 from triage.publish.compose.releases import MOST_TEXT, TONES, Failures, history, reasons, row_name, verdict
 from triage.publish.document import Tone
 from triage.publish.formats.markdown import code, escaped
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.visible import one_line, shortened, visible
 
 _STYLE = {Tone.GOOD: "green", Tone.BAD: "red", Tone.ABSENT: "dim", Tone.UNSURE: "yellow"}
 _NOT_TRIED = "·"

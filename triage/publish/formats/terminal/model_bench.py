@@ -4,10 +4,10 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from triage.model.visible import visible
 from triage.model.words import count, unit
 from triage.performance.agreement import Agreement, ModelRow, ModelTable, ModelTables
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.visible import visible
 from triage.publish.words import settings
 
 _MOST_ROWS = 8

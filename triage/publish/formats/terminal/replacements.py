@@ -7,10 +7,10 @@ from itertools import groupby
 
 from rich.console import Console
 
+from triage.model.visible import visible
 from triage.model.words import count
 from triage.publish.compose.sweep_parts import REPLACEMENTS, grouped
 from triage.publish.formats.terminal.console import line, paragraph
-from triage.publish.visible import visible
 from triage.sweeps.replacement import Replacement
 
 _MOST_FILES = 20

@@ -9,8 +9,8 @@ from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis, SourceLocation
 from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
+from triage.model.visible import shortened, visible
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.visible import shortened, visible
 from triage.publish.words import (
     best_change,
     but,

@@ -7,10 +7,10 @@ from rich.console import Console
 from triage.capture.captured import Capture, Captured, CaptureState
 from triage.capture.findings import CaptureGroup, Findings
 from triage.capture.run import ProgramRun
+from triage.model.visible import one_line, shortened
 from triage.model.words import count
 from triage.publish.formats.terminal import report as render
 from triage.publish.formats.terminal.console import line
-from triage.publish.visible import one_line, shortened
 
 _WIDTH = 300
 _ENDED = {

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from triage.matrix.cell import CellVerdict
+from triage.model.visible import shortened, visible
 from triage.model.words import count
 from triage.publish.compose.releases import MOST_TEXT, TONES
 from triage.publish.document import Tone
 from triage.publish.formats.terminal.console import line, paragraph
-from triage.publish.visible import shortened, visible
 from triage.survey.table import KernelTable, SurveyCell, SurveyColumn, SurveyRow
 
 _STYLE = {Tone.GOOD: "green", Tone.BAD: "red", Tone.ABSENT: "dim", Tone.UNSURE: "yellow"}

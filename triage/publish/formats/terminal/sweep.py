@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from triage.model.visible import shortened
 from triage.model.words import count
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_layout import MIXED, SliceView
 from triage.publish.compose.sweep_list import failing
 from triage.publish.compose.sweep_parts import CellLook
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.visible import shortened
 from triage.sweeps.observation import CellState
 from triage.sweeps.space import CONFIGURATION
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from triage.model.releases import in_range
 from triage.source.module import Edit, Module
-from triage.suggest.cute.flow import Flow
+from triage.suggest.cute.flow import SourceFlow
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.rewrites.recipe import Rewritten
 
@@ -29,7 +29,7 @@ class CuteSubject:
     release: str
 
     @property
-    def flow(self) -> Flow:
+    def flow(self) -> SourceFlow:
         """The data flow of the file."""
         return self.scene.flow
 
