@@ -60,11 +60,8 @@ def make(
             toolchain = found_meanwhile() or _made_for_another_python(plan)
             if toolchain is not None:
                 return toolchain
-            progress(
-                f"making an environment with {plan.request.compiler.title} {plan.request.text} in {plan.folder}, once"
-            )
             try:
-                return _build(plan, lock)
+                return _build(plan, lock, progress)
             except BaseException:
                 with contextlib.suppress(OSError):
                     managed.discard(plan.folder)
@@ -83,16 +80,21 @@ def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
     return toolchain
 
 
-def _build(plan: InstallPlan, lock: int) -> Toolchain:
+def _build(plan: InstallPlan, lock: int, progress: Callable[[str], None]) -> Toolchain:
     """Create the environment; the caller holds the lock, and removes the folder after an exception."""
     # It has no marker, or a wrong one: its builder was killed, or it was changed afterwards.
     managed.discard(plan.folder)
     plan.log.unlink(missing_ok=True)
-    for command in (
-        plan.installer.create(plan.python, plan.folder),
-        plan.installer.install(plan.folder, plan.request),
-    ):
-        run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock, deadline=plan.deadline)
+    installer, request, folder = plan.installer, plan.request, plan.folder
+
+    def run_all(*commands: list[str]) -> None:
+        for command in filter(None, commands):
+            run(command, request, cwd=folder.parent, log=plan.log, lock=lock, deadline=plan.deadline)
+
+    # That there is no such release is known before anything is said to be made.
+    run_all(installer.create(plan.python, folder), installer.resolve(folder, request))
+    progress(f"making an environment with {request.compiler.title} {request.text} in {folder}, once")
+    run_all(installer.install(folder, request))
     compiler = plan.request.compiler
     try:
         probed = probe(plan.folder / "bin/python", compiler)

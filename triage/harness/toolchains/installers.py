@@ -32,6 +32,11 @@ class Installer:
             return [*self.uv, "venv", "--no-project", "--python", python, str(folder)]
         return [python, "-m", "venv", str(folder)]
 
+    def resolve(self, folder: Path, request: ReleaseRequest) -> list[str]:
+        """The command that fails where :meth:`install` would find no such release, and installs nothing; empty with
+        pip, of which not every version that venv brings can do that."""
+        return [*self.install(folder, request), "--dry-run"] if self.uv else []
+
     def install(self, folder: Path, request: ReleaseRequest) -> list[str]:
         """The command that installs the requested release into ``folder``."""
         compiler = request.compiler

@@ -186,16 +186,20 @@ class SweepView:
         """What a person reads first."""
         kernels = self.map.kernels
         name = self.line(self.map.case.name, _MOST_LABEL) if kernels == 1 else count(kernels, "kernel")
+        if not self.grid.allowed:
+            return f"{name}: no configuration is in this part of the sweep"
         if CONFIGURATION in self.grid.positions:
             return f"{name}: {self._list_headline()}"
         counts, cells = self.counts, len(self.grid)
         illegal = counts[CellState.FAILED] + counts[CellState.PREDICTED_ILLEGAL]
         if not illegal:
             legal = counts[CellState.COMPILED] + counts[CellState.PREDICTED_LEGAL]
-            if cells < 2:
-                return f"{name}: {'the configuration is legal' if legal else 'no configuration'}"
+            if cells == legal == 1:
+                return f"{name}: the configuration is legal"
             return f"{name}: {'all' if legal == cells else f'{legal:,} of'} {cells:,} configurations are legal"
         about = "about " if counts[CellState.PREDICTED_ILLEGAL] or counts[CellState.PREDICTED_LEGAL] else ""
+        if cells == 1:
+            return f"{name}: the configuration is illegal"
         verb = "is" if illegal == 1 else "are"
         return f"{name}: {about}{illegal:,} of {cells:,} configurations {verb} illegal{self._ways}"
 
@@ -212,6 +216,8 @@ class SweepView:
                 failing |= {self.grid.at(cell)[position] for cell in cells_of(cells)}
         several = [self.axes[at].name for at, axis in enumerate(self.grid.axes) if at != position and axis.values[1:]]
         where = f" for some {' or '.join(several)}" if several else ""
+        if failing and every == 1:
+            return f"the configuration fails{where}{self._ways}"
         if failing:
             verb = "fails" if len(failing) == 1 else "fail"
             return f"{len(failing):,} of {count(f'{every:,}', 'configuration')} {verb}{where}{self._ways}"
@@ -221,6 +227,8 @@ class SweepView:
 
     def facts(self) -> tuple[str, ...]:
         """Counts, error bound, inert axes, and whether the sweep ended: a sentence each."""
+        if not self.grid.allowed:
+            return ("Nothing is compiled for it; the other parts have all.",)
         counts, predicted = self.counts, self.map.predicted
         compiled = len(self.grid) - self.map.unseen.bit_count()
         untold = f", {counts[CellState.UNTOLD]:,} could not be told" if counts[CellState.UNTOLD] else ""

@@ -42,7 +42,7 @@ def document(view: SweepView) -> Document:
         _failures(view),
         _replacements(view),
         _rules(view),
-        _configurations(view) if CONFIGURATION in view.grid.positions else Section("map", "Map", tuple(_tables(view))),
+        _map(view),
         Section("reproduce", "Reproduce", (Listing("Command", view.again, "sh", False, weight=Weight.SCRIPT),)),
     )
     return Document(
@@ -111,6 +111,13 @@ def _rules(view: SweepView) -> Section | None:
     if (more := len(view.map.rules) - _MOST_RULES) > 0:
         lines.append((f"{more} more in map.json",))
     return Section("rules", "Rules", (Bullets(tuple(lines)),))
+
+
+def _map(view: SweepView) -> Section | None:
+    """What fails of a list, or a table of the cells, where these are several."""
+    if CONFIGURATION in view.grid.positions:
+        return _configurations(view)
+    return Section("map", "Map", tuple(_tables(view))) if len(view.grid) > 1 else None
 
 
 def _tables(view: SweepView) -> Iterator[Paragraph | ReportTable]:
