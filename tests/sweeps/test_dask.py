@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -133,6 +134,53 @@ def test_a_worker_with_another_triage_gets_no_more_chunks(monkeypatch: pytest.Mo
     assert [seen.state.value for seen in sweep.observations.values()] == ["compiled", "compiled", "failed", "failed"]
     (line,) = warnings
     assert line.startswith(f"--dask {address.text}: worker {other}: another triage")
+
+
+def test_a_late_worker_without_triage_gets_no_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        (first,) = client.nthreads()
+        monkeypatch.setattr(dask_engine, "conditions", _OnlyOn(first))
+        warnings: list[str] = []
+        with dask_executor(DaskAddress.parse(cluster.scheduler_address), Progress(warn=warnings.append)) as opened:
+            cluster.scale(2)
+            client.wait_for_workers(2, timeout=30)
+            sweep = triage.sweep(OK, {"BLOCK": [64, 96]}, opened)
+            # Where the only worker that fits ends, Dask would keep what waits for it.
+            waiting = opened.submit(time.sleep, 600)
+            client.retire_workers([first])
+            while not waiting.done():
+                opened.cancel_stranded()
+                time.sleep(0.05)
+    assert [seen.state.value for seen in sweep.observations.values()] == ["compiled", "failed"]
+    (line,) = warnings
+    assert "No module named 'triage'" in line
+    assert waiting.cancelled()
+
+
+class _OnlyOn:
+    """Conditions that only one worker can state: the others have no triage."""
+
+    def __init__(self, worker: str) -> None:
+        self.worker = worker
+
+    def __call__(self) -> str:
+        return chunks.conditions()
+
+    def __reduce__(self) -> Any:
+        return (_only_on, (self.worker,))
+
+
+def _only_on(worker: str) -> Any:
+    def answer(dask_worker: Any) -> str:
+        if dask_worker.address != worker:
+            raise ModuleNotFoundError("No module named 'triage'")
+        return chunks.conditions()
+
+    return answer
 
 
 class _Other:

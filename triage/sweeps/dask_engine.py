@@ -65,7 +65,7 @@ def dask_executor(address: DaskAddress, progress: Progress | None = None) -> Ite
         if address.kind is not DaskKind.SCHEDULER:
             _await_workers(client, address, progress)
         executor = DaskExecutor(client, address.text, progress)
-        _check_workers(client, executor)
+        executor.check()
         threads = client.nthreads()
         progress.note(
             f"dask: {len(threads)} workers with {sum(threads.values())} threads at {client.scheduler.address}"
@@ -78,15 +78,18 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: Any, text: str, progress: Progress) -> None:
         self._client, self._text, self._progress = client, text, progress
-        self._refused: set[str] = set()
+        self._checked, self._refused = set[str](), set[str]()
+        self._restricted: dict[Future[Any], frozenset[str]] = {}
 
     def submit(self, function: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> Future[T]:
-        """See the base."""
-        # Workers may come at any time; that is asked only where some are not to be used.
+        """See the base. Workers may come at any time; those that have come are checked first."""
+        self.check()
         workers = self._fitting() or None if self._refused else None
         # Not pure: the same chunk again is another task, for another worker.
         executor = self._client.get_executor(pure=False, workers=workers)
         submitted: Future[T] = executor.submit(function, *arguments, **named)
+        if workers is not None:
+            self._restricted[submitted] = frozenset(workers)
         return submitted
 
     def refuse(self, refusal: ChunkRefusal) -> None:
@@ -101,6 +104,29 @@ class DaskExecutor(Executor):
         if not self._fitting():
             raise EnvironmentFault(line)
         self._progress.warn(line)
+
+    def check(self) -> None:
+        """Compare triage on the workers that are new with this one. A worker without any cannot read a chunk, and ends
+        by it. Raises EnvironmentFault where no worker has it."""
+        new = self._client.nthreads().keys() - self._checked
+        if not new:
+            return
+        self._checked |= new
+        answers: dict[str, Any] = self._client.run(conditions, workers=list(new), on_error="return")
+        own = conditions()
+        for worker, answer in answers.items():
+            if isinstance(answer, Exception) and not isinstance(answer, OSError):
+                self.refuse(ChunkRefusal(worker, _line(answer)))
+            elif not isinstance(answer, OSError) and answer != own:  # An OSError: it has ended.
+                self.refuse(ChunkRefusal(worker, "another triage, or other compiler variables"))
+
+    def cancel_stranded(self) -> None:
+        """Cancel chunks of which every worker that might compile them has ended: Dask would keep them for ever."""
+        there = self._client.nthreads().keys() if self._restricted else ()
+        for future, workers in list(self._restricted.items()):
+            if future.done() or not workers & there:
+                del self._restricted[future]
+                future.cancel()
 
     def _fitting(self) -> list[str]:
         """The workers that have refused nothing."""
@@ -178,16 +204,6 @@ def _await_workers(client: Any, address: DaskAddress, progress: Progress) -> Non
         except TimeoutError:
             if address.kind is not DaskKind.QUEUE:
                 raise EnvironmentFault(f"--dask {address.text}: no worker has started") from None
-
-
-def _check_workers(client: Any, executor: DaskExecutor) -> None:
-    """Compare triage on the workers with this one. Those that come later compare it with each chunk."""
-    answers: dict[str, Any] = client.run(conditions, on_error="return")
-    own = conditions()
-    for worker, answer in answers.items():
-        if answer != own:
-            reason = _line(answer) if isinstance(answer, Exception) else "another triage, or other compiler variables"
-            executor.refuse(ChunkRefusal(worker, reason))
 
 
 def _module(name: str, install: str) -> Any:

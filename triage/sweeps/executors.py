@@ -87,14 +87,20 @@ class ExecutorBackend:
                 for batch in waiting:
                     pending[self._submitted(batch)] = batch
                 done, _ = wait(pending, _LOOK_S, FIRST_COMPLETED)
-                if not done and getattr(getattr(self.executor, "_client", None), "status", None) == "closed":
-                    # Dask's futures then never end.
-                    raise EnvironmentFault(f"Dask's scheduler is lost; {_KEPT}")
+                if not done:
+                    self._look()
                 for future in done:
                     yield from self._results(future, pending.pop(future), lost)
         finally:
             for future in pending:
                 future.cancel()
+
+    def _look(self) -> None:
+        """End what would never end. Raises EnvironmentFault where nothing will."""
+        if getattr(getattr(self.executor, "_client", None), "status", None) == "closed":
+            raise EnvironmentFault(f"Dask's scheduler is lost; {_KEPT}")
+        if (cancel := getattr(self.executor, "cancel_stranded", None)) is not None:
+            cancel()
 
     def _submitted(self, batch: _Batch) -> Future[Any]:
         chunk = self.maker.chunk(batch.cells)
