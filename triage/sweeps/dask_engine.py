@@ -122,9 +122,9 @@ class DaskExecutor(Executor):
 
     def cancel_stranded(self) -> None:
         """Cancel chunks of which every worker that might compile them has ended: Dask would keep them for ever."""
-        there = self._client.nthreads().keys() if self._restricted else ()
+        there = self._client.nthreads() if self._restricted else {}
         for future, workers in list(self._restricted.items()):
-            if future.done() or not workers & there:
+            if future.done() or workers.isdisjoint(there):
                 del self._restricted[future]
                 future.cancel()
 
