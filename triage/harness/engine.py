@@ -198,6 +198,7 @@ class Engine:
     def started(self, identity: str, process: processes.Process) -> None:
         for _, run in self._runs():
             if run.identity == identity:
+                run.process.close()
                 run.process = process
                 run.clock.restart()
                 return
@@ -207,12 +208,12 @@ class Engine:
         for work, run in self._runs():
             if run.identity != identity:
                 continue
+            run.ended(end)
             self._launcher.close(run)
             if end.fork_failed:
                 self._finish(work, Conclusion(Undecided(f"no new process could be started: {end.fork_failed}")))
-                continue
-            run.ended(end)
-            self._settle(work, run)
+            else:
+                self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
         for work in list(self._works):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from triage import logs
@@ -78,6 +78,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     begun = [Stage(event["stage"]) for event in events if event["ev"] == "begin"]
     imports = [event["ev"] for event in events if event["ev"] in ("importing", "imported")]
     pipelines = [bool(event["running"]) for event in events if event["ev"] == "pipeline"]
+    stated = [event for event in events if event["ev"] in unspoken.EVENTS]
     outcome = Outcome(
         status=Status.CRASH,
         stage=begun[-1] if begun else Stage.SOURCE,
@@ -100,7 +101,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     # A signal or a limit takes precedence over anything reported.
     if last is None or facts.stopped or facts.signal:
-        result = ended(replace(outcome, suspicion=unspoken.mismatched_outputs(events)), facts)
+        result = ended(replace(outcome, suspicion=unspoken.mismatched_outputs(stated)), facts)
         reading = case.is_ir and outcome.stage is Stage.SOURCE
         if reading and isinstance(result, Outcome) and result.signal and not result.killed_from_outside:
             why = f"died of {result.signal} reading this text; IR belongs to the release that wrote it"
@@ -111,7 +112,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
-    return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, events, last)
+    return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, stated, last)
 
 
 def _stand_ins(events: list[dict[str, Any]]) -> list[str]:
@@ -189,9 +190,9 @@ def read_event(event: dict[str, Any]) -> dict[str, Any] | None:
     try:
         match event["ev"]:
             case "begin":
-                Stage(event["stage"])
+                return event if event["stage"] in _STAGE_NAMES else None
             case "end":
-                return event if Stage(event["stage"]) is not None and 0 <= event["seconds"] < _MOST else None
+                return event if event["stage"] in _STAGE_NAMES and 0 <= event["seconds"] < _MOST else None
             case "pipeline" | "missing" | "undecided" | "note":
                 needed = {"pipeline": "running", "missing": "package", "undecided": "reason", "note": "text"}
                 return event if needed[event["ev"]] in event else None
@@ -220,9 +221,9 @@ def _read_done(event: dict[str, Any]) -> dict[str, Any] | None:
         "lowering": _decoded(Lowering, event, "lowering") or Lowering(),
         "beyond_shared": _decoded(BeyondShared, event, "beyond_shared"),
     }
-    entry, stated = event.get("cache_entry"), (values["resources"], values["beyond_shared"])
-    used = [getattr(value, own.name) for value in stated if value is not None for own in fields(value)]
-    counts = [event.get("num_ctas"), event.get("launches"), *used]
+    entry, counts = event.get("cache_entry"), [event.get("num_ctas"), event.get("launches")]
+    for name in ("resources", "beyond_shared"):
+        counts += (event.get(name) or {}).values()
     are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
     if not are_counts or not isinstance(counts[0], int | None) or not (entry is None or _is_name(entry)):
         return None
@@ -238,7 +239,7 @@ def _is_name(entry: Any) -> bool:
     return isinstance(entry, str) and re.fullmatch(r"[\w-]{1,255}", entry) is not None
 
 
-def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event: dict[str, Any]) -> Outcome:
+def _compiled(case: Case, outcome: Outcome, stated: list[dict[str, Any]], event: dict[str, Any]) -> Outcome:
     """The outcome of a compile that returned normally. Three things may still be wrong: an error that was only printed
     (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), a size that only a launch would refuse, and a binary that
     accesses memory that it does not have. What is legal may be slow."""
@@ -269,23 +270,23 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
-    if (mismatched := unspoken.mismatched_outputs(events)) is not None:
+    if (mismatched := unspoken.mismatched_outputs(stated)) is not None:
         # Most often it dies of them; what it makes of outputs that nobody takes is not defined.
         return replace(outcome, status=Status.SUSPECT, stage=Stage.PASSES, resources=None, suspicion=mismatched)
-    if (refused := unspoken.refused_map(events, case.target)) is not None:
+    if (refused := unspoken.refused_map(stated, case.target)) is not None:
         return replace(outcome, status=Status.ERROR, stage=Stage.LAUNCH, exit_code=1, resources=None, suspicion=refused)
-    if (accepted := unspoken.dynamic_registers(events) or unspoken.partial_products(events)) is not None:
+    if (accepted := unspoken.dynamic_registers(stated) or unspoken.partial_products(stated)) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=Stage.VERIFY, resources=None, suspicion=accepted)
     if (beyond := event["beyond_shared"]) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=beyond.stage, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
 
     slow = tuple(drawbacks(resources, event["lowering"], case.target))
-    return replace(
-        outcome,
-        drawbacks=tuple(drawback.clause for drawback in slow),
-        notes=(*outcome.notes, *unspoken.overhangs(events), *(drawback.note for drawback in slow)),
-    )
+    notes = (*unspoken.overhangs(stated), *(drawback.note for drawback in slow))
+    if not notes:
+        return outcome
+    clauses = tuple(drawback.clause for drawback in slow)
+    return replace(outcome, drawbacks=clauses, notes=(*outcome.notes, *notes))
 
 
 def unless_skipped(case: Case, outcome: Outcome) -> Outcome | Undecided:

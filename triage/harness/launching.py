@@ -50,8 +50,9 @@ class RunLauncher:
         gone. Raises wire.Unsendable, OSError."""
         run, writing = self._open(work, case, self._tree.new_path(), case.environment())
         message = {"op": "compile", **work.message(run, location_of(case.key), {})}
-        message["again"] = again = not work.in_doubt and case.repeats.pay and can_repeat(work.request)
-        case.repeats.asked |= again
+        if not work.in_doubt and case.repeats.pay and can_repeat(work.request):
+            run.process = case.repeats.take()
+            message |= {"again": True, "to": run.process.pid}
         return run if self._launch(work, run, case, message, writing) else None
 
     def fresh(self, work: Work, mode: RunMode) -> Run | None:

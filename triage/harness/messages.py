@@ -31,8 +31,8 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """The process ended with the wait status ``status``, or ended a compile well and waits for another, or could not be
-    started (``fork_failed``: why). ``repeated``: it had compiled something else before."""
+    """The process ended with the wait status ``status``, or ended a compile well and ``waits`` for another, or could
+    not be started (``fork_failed``: why). ``repeated``: it had compiled something else before."""
 
     id: str
     status: int = 0
@@ -40,6 +40,7 @@ class Exited:
     cpu_s: float = 0.0
     fork_failed: str = ""
     repeated: bool = False
+    waits: bool = False
 
 
 Message = Ready | Started | Exited

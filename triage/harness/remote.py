@@ -124,6 +124,7 @@ class Remote:
         """Close socket and log; a server exits when its socket closes."""
         self.state = ServerState.DEAD
         self.process.close()
+        self.repeats.dismiss()
         self.sock.close()
         if self.log >= 0:
             os.close(self.log)

@@ -4,8 +4,9 @@ That saves most of what isolation costs. A configuration that fails in a process
 once more, in a fork of its own, and only that counts; so a fork goes on only where failures are rare enough.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from triage.harness.processes import Process
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.model.compilers import TRITON
 from triage.model.outcome import Outcome, Status, Undecided
@@ -16,12 +17,12 @@ _FORK_S = 0.02
 
 @dataclass(slots=True)
 class Repeats:
-    """What is known of the runs below one case server. ``asked``: some of its forks may wait for another."""
+    """What is known of the runs below one case server. ``waiting``: its forks that wait for another."""
 
     runs: int = 0
     failures: int = 0
     seconds: float = 0.0
-    asked: bool = False
+    waiting: list[Process] = field(default_factory=list)
 
     @property
     def pay(self) -> bool:
@@ -29,6 +30,22 @@ class Repeats:
         if not self.runs:
             return False
         return (self.failures + 1) / (self.runs + 2) * self.seconds / self.runs < _FORK_S
+
+    def take(self) -> Process:
+        """A fork that waits; an unknown process where none does."""
+        while self.waiting:
+            process = self.waiting.pop()
+            if process.pid and not process.has_ended:
+                return process
+            process.close()
+        return Process()
+
+    def dismiss(self) -> bool:
+        """Forget those that wait; whether there were any."""
+        waited = bool(self.waiting)
+        while self.waiting:
+            self.waiting.pop().close()
+        return waited
 
     def add(self, result: Outcome | Undecided, seconds: float) -> None:
         """A run has ended, after so many seconds."""

@@ -130,7 +130,7 @@ class Events:
         # An endless line is garbage; what follows the next line break is read again.
         self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
         for line in lines:
-            event = wire.parse_event(bytes(line), self._token)
+            event = wire.parse_event(bytes(line), self._token) if line else None
             if event is not None:
                 # JSON spells halves of characters as escapes.
                 self.events.append(_printable(event) if b"\\u" in line else event)
@@ -218,6 +218,9 @@ class Run:
         """Take what the server reports of the end."""
         self.facts.ended(end)
         self.repeated = end.repeated
+        if end.waits and not self.clock.killed:
+            self.repeats.waiting.append(self.process)
+            self.process = Process()
         if self.facts.signal == signal.SIGKILL:
             self.facts.oom_kills = processes.kernel_oom_kills() - self.oom_kills
 

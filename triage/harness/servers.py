@@ -256,8 +256,7 @@ class ServerTree:
     def dismiss(self) -> None:
         """Let the forks end that wait for something else to compile."""
         for remote in self._remotes.values():
-            if remote.repeats.asked:
-                remote.repeats.asked = False
+            if remote.repeats.dismiss():
                 remote.ask({"op": "dismiss"})
 
     def lost_import(self, remote: Remote, request: Request, isolation: str) -> bool:

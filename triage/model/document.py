@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from dataclasses import field as dataclass_field
 from enum import Enum
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -77,6 +77,8 @@ class Documented:
 
 def encode(value: Any, exact: bool = False) -> Any:
     """The value as JSON can hold it. ``exact``: every field under its own name, none rounded or left out."""
+    if value is None or type(value) in _PLAIN:
+        return value
     match value:
         case Enum():
             return value.value
@@ -157,18 +159,25 @@ def _shape(type_: Any) -> Shape:
 
 
 _MAPPING = get_origin(Mapping[str, Any])
+_PLAIN = frozenset({bool, int, float, str})
 _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", Path: "a text", Target: "a text"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DocumentField:
-    """A field of a document, below the objects that ``path`` names. ``derived``: it is a property."""
+    """A field of a document, below the objects that ``path`` names. ``derived``: it is a property. ``plain``: a value
+    of just this type needs no more than to be taken; None where more is to be done."""
 
     attribute: str
     path: tuple[str, ...]
     shape: Shape
     has_default: bool
     derived: bool = False
+
+    @cached_property
+    def plain(self) -> type | None:
+        taken = self.shape.core in _PLAIN and len(self.path) == 1 and not self.derived
+        return self.shape.core if taken else None
 
 
 @cache
@@ -188,6 +197,14 @@ def document_fields(cls: Any, exact: bool = False) -> tuple[DocumentField, ...]:
             shape = Shape.of(returned)
             documented.append(DocumentField(name, (shape.doc.name or name,), shape, True, derived=True))
     return tuple(documented)
+
+
+@cache
+def _hidden_fields(cls: Any) -> tuple[DocumentField, ...]:
+    """The fields that documents of a dataclass never have, and that have no default."""
+    documented = {field.attribute for field in document_fields(cls)}
+    exact = document_fields(cls, exact=True)
+    return tuple(field for field in exact if not field.has_default and field.attribute not in documented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +265,9 @@ class _Decoder:
         missing: list[DocumentField] = []
         for field in document_fields(cls, self.exact):
             item: Any = document
+            if field.plain is not None and type(plain := document.get(field.path[0])) is field.plain:
+                values[field.attribute] = plain
+                continue
             below = path
             for part in field.path:
                 item = {} if item is MISSING else self._typed(dict, item, below)
@@ -258,9 +278,8 @@ class _Decoder:
                 missing.append(field)
         for field in missing:
             raise self._unexpected(_join(path, ".".join(field.path)), field.shape.words, None)
-        for field in document_fields(cls, exact=True):
-            if field.attribute not in values and not field.has_default:
-                values[field.attribute] = field.shape.core()  # Hidden: documents never have it.
+        for field in () if self.exact else _hidden_fields(cls):
+            values[field.attribute] = field.shape.core()
         decoded = cls(**values)
         return decoded.restored(derived) if derived else decoded
 

@@ -4,8 +4,8 @@ A server is single-threaded. It shares no lock, queue or pool with a child: a ch
 reports through its pipes. What a child leaves behind (its process group, its daemons) is killed when it ends; what a
 server leaves behind is adopted by the server above, in the end by the nanny.
 
-A message with ``again`` may go to a child that has ended an operation well and waits for another: to fork, to touch the
-pages of the server and to end takes 20 ms. Such a child ends where none comes.
+A child that was asked with ``again``, and has ended its operation well, waits for another message, in which triage
+names it (``to``): to fork, to touch the pages of the server and to end takes 20 ms. It ends where none comes.
 """
 
 import socket
@@ -138,24 +138,22 @@ class ForkServer:
             for pid, child in list(self._children.items()):
                 if child.identity == message["id"]:
                     act(pid)
-        elif not (message.get("again") and self._pass_on(message, fds)):
+        elif not self._pass_on(message, fds):
             self._fork(message, fds)
         for fd in fds:
             close(fd)
 
     def _pass_on(self, message: Dict[str, Any], fds: List[int]) -> bool:
-        """Give the message to a child that waits; False where there is none."""
-        for pid, child in self._children.items():
-            if child.identity is not None or child.end is None:
-                continue
-            try:
-                wire.send(child.end, message, fds)
-            except (wire.Closed, wire.Unsendable):
-                continue
-            child.identity = message["id"]
-            self.send({"op": "started", "id": message["id"], "pid": pid})
-            return True
-        return False
+        """Give the message to the child that it is for; False where none is named, or that one waits no more."""
+        child = self._children.get(message.get("to", 0))
+        if child is None or child.identity is not None or child.end is None:
+            return False
+        try:
+            wire.send(child.end, message, fds)
+        except (wire.Closed, wire.Unsendable):
+            return False
+        child.identity = message["id"]
+        return True
 
     def _hear(self, child: _Child, end: socket.socket) -> None:
         """A child has ended an operation well, or itself."""
@@ -168,7 +166,8 @@ class ForkServer:
             close(fd)
         identity, child.identity, child.since = child.identity, None, monotonic()
         if identity is not None:
-            self.send({**used, "op": "exit", "id": identity, "status": 0, "repeated": child.repeated})
+            end_ = {"op": "exit", "id": identity, "status": 0, "repeated": child.repeated, "waits": True}
+            self.send({**used, **end_})
         child.repeated = True
 
     def _dismiss(self, after_s: float) -> None:
