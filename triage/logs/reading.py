@@ -25,6 +25,15 @@ _END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
 _MOST_FIELDS = 4000
 """Bytes of the other fields behind the text."""
 _ESCAPED_TRACEBACK = (b"\\nTraceback (most", b'\\n  File "', b'\\n  File \\"')
+# A task's exception, printed by repr: `<Task … exception=ValueError('x')>`; of one of several lines that stands alone,
+# `CompilationError('at 3:4:\ndef k')`. In `raise ValueError('…')` of a source it is not one that was raised.
+_RAISED_REPR = re.compile(
+    rb"""^(?P<before>[^\n]{0,400}?exception=|(?:[^\n]{0,400}?(?:\]|(?<!rror)(?<!tion):) )?(?=[^\n]*\\n))(?:[\w.]{1,200}\.)?"""
+    rb"""(?P<name>[A-Z]\w{1,80}(?:Error|Exception|Construct|Failure))\((?P<quote>["'])"""
+    rb"""(?P<text>(?:\\[^\n]|(?!(?P=quote))[^\\\n])*)(?P=quote)[^\n]*""",
+    re.MULTILINE,
+)
+_REPRS = (b"Error('", b'Error("', b"Exception('", b'Exception("', b"Construct('", b'Construct("', b"Failure('")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
@@ -122,7 +131,14 @@ def _plain(block: bytes, escaped: bool) -> bytes:
         block = b"\n".join(
             _ESCAPE.sub(_unescaped, line) if _has_traceback(line) else line for line in block.split(b"\n")
         )
+    if any(mark in block for mark in _REPRS):
+        block = _RAISED_REPR.sub(_raised, block)
     return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+
+
+def _raised(match: re.Match[bytes]) -> bytes:
+    """The lines that the exception's traceback would end with, below what stands before it."""
+    return b"%b\n%b: %b" % (match["before"], match["name"], _ESCAPE.sub(_unescaped, match["text"]))
 
 
 def blocks(log: Log) -> Iterator[bytes]:
