@@ -503,3 +503,40 @@ def test_a_kernel_s_call_in_a_title() -> None:
 def test_what_the_interpreter_met_is_in_the_kernel_s_source() -> None:
     diagnosis = diagnosed("triton.runtime.errors.InterpreterError: TypeError('bad operand')\n")
     assert (diagnosis.kind, diagnosis.stage) == (Kind.PYTHON_EXCEPTION, "source")
+
+
+AT = r"at 3:4:\ndef k(x):\n    tl.load(x)\n    ^\nTypeError(\"bad thing\")"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"future: <Task finished name='Task-5' coro=<run() done> exception=CompilationError('{AT}')>",
+        f"[rank0]: CompilationError('{AT}')",
+        f"ERROR: CompilationError('{AT}')",
+    ],
+)
+def test_an_exception_that_a_repr_shows_is_read_as_it_would_be_printed(line: str) -> None:
+    diagnosis = diagnosed(line)
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad thing")
+    assert diagnosis.source is not None
+    assert (diagnosis.source.line, diagnosis.source.text) == (3, "    tl.load(x)")
+
+
+def test_an_exception_that_a_line_of_source_constructs_was_not_raised() -> None:
+    source = '    raise ValueError("a\\nb: c")'
+    assert diagnosed(f'  File "/x/triton/core.py", line 3, in f\n{source}\nValueError: other\n').headline == (
+        "ValueError: other"
+    )
+
+
+def test_the_colours_in_a_repr_are_control_sequences() -> None:
+    line = (
+        r"task: <Task exception=DSLRuntimeError('\x1b[91merror:\x1b[0m cutlass.base_dsl\nICE IR Verification Failed')>"
+    )
+    assert "x1b" not in diagnosed(line).message
+
+
+def test_the_assertion_of_a_notebook_s_frame_has_the_lines_below_it() -> None:
+    frame = "File ~/x/triton/language/semantic.py:9, in dot(lhs)\n      8 x\n----> 9     assert pack >= 1\n     10 y\n"
+    assert diagnosed(f"{frame}\nAssertionError\n").headline == "AssertionError: assert pack >= 1"

@@ -19,7 +19,7 @@ Log: TypeAlias = "str | Iterable[str] | BinaryIO"
 BLOCK = 1 << 18
 
 _CONTROL = re.compile(CONTROL.encode())
-_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|[^u\n])")
+_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^u\n])")
 # The end of the text in a record of docker's and other writers' one object a line; the other fields follow.
 _END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
 _MOST_FIELDS = 4000
@@ -28,8 +28,8 @@ _ESCAPED_TRACEBACK = (b"\\nTraceback (most", b'\\n  File "', b'\\n  File \\"')
 # A task's exception, printed by repr: `<Task … exception=ValueError('x')>`; of one of several lines that stands alone,
 # `CompilationError('at 3:4:\ndef k')`. In `raise ValueError('…')` of a source it is not one that was raised.
 _RAISED_REPR = re.compile(
-    rb"""^(?P<before>[^\n]{0,400}?exception=|(?:[^\n]{0,400}?(?:\]|(?<!rror)(?<!tion):) )?(?=[^\n]*\\n))(?:[\w.]{1,200}\.)?"""
-    rb"""(?P<name>[A-Z]\w{1,80}(?:Error|Exception|Construct|Failure))\((?P<quote>["'])"""
+    rb"""^(?P<before>[^\n]{0,400}?exception=|(?:[^\n]{0,400}?(?:\]|(?<!rror)(?<!tion):) )?(?=[^\n]*\\n))"""
+    rb"""(?:[\w.]{1,200}\.)?(?P<name>[A-Z]\w{1,80}(?:Error|Exception|Construct|Failure))\((?P<quote>["'])"""
     rb"""(?P<text>(?:\\[^\n]|(?!(?P=quote))[^\\\n])*)(?P=quote)[^\n]*""",
     re.MULTILINE,
 )
@@ -94,7 +94,7 @@ def _pieces(log: Log) -> Iterator[bytes]:
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
     escape = match.group()
-    if escape[1:2] == b"u":
+    if len(escape) > len(rb"\n"):
         return chr(int(escape[2:], 16)).encode("utf-8", "replace")
     return _ESCAPED.get(escape[1:], escape[1:])
 

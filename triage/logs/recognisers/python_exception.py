@@ -36,6 +36,7 @@ TAILS = (
 _WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
 # Python's own frames, IPython's (`--> 12     assert x`) and pytest's (`>   assert x`).
 _ASSERTED = regex(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
+_NUMBERED = regex(r"\s{1,8}\d{1,7}(?:\s|$)")
 # An attribute of Triton's that is missing, quoted without the exception.
 _NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
@@ -89,8 +90,9 @@ def _read(window: Window) -> Finding | None:
     if not reason and line.rstrip().endswith(":") and after and not after[0].startswith(("Traceback", "  File ")):
         reason = after[0].strip()
     if not reason and stated["name"] == "AssertionError":
-        # The last line of the last frame, which has marks below it from Python 3.11 on.
-        frame = (line for line in reversed(window.before) if line.strip(" ^~"))
+        # The last line of the last frame, which has marks below it from Python 3.11 on, and in IPython's the lines that
+        # follow it in the source.
+        frame = (line for line in reversed(window.before) if line.strip(" ^~") and not _NUMBERED.match(line))
         reason = assertion_of(islice(frame, 1))
     shown = f"{stated['name']}: {reason}" if reason else stated["name"]
     lines = [line]
