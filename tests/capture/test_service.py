@@ -159,10 +159,10 @@ def test_threads_ask_together(client: Service) -> None:
 def test_a_target_newer_than_the_table_is_a_notice(client: Service, tmp_path: Path) -> None:
     shutil.copy(KERNELS, tmp_path)
     types = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}
-    case = Case(tmp_path, KERNELS.name, "add", types, {"BLOCK": 64}, target=Target.parse("cuda:130"))
+    case = Case(tmp_path, KERNELS.name, "add", types, {"BLOCK": 64}, target=Target.parse("cuda:160"))
     (tmp_path / "case.json").write_text(json.dumps(case.to_json()))
     (answer,) = client.ask([{**MISSING, "folder": str(tmp_path)}])
-    assert [notice.partition(" is ")[0] for notice in answer["notices"]] == ["cuda:130"]
+    assert [notice.partition(" is ")[0] for notice in answer["notices"]] == ["cuda:160"]
 
 
 def test_one_that_was_stopped_is_continued(client: Service, sockets: Path) -> None:

@@ -93,7 +93,7 @@ def test_one_line_and_exit_code_2(here: Path, cli: Triage, golden: Golden, argum
 
 
 def test_a_newer_architecture_is_compiled_for_after_a_warning(check: Triage, golden: Golden) -> None:
-    done = check(*ADD, "--target", "cuda:130", "--no-suggest")
+    done = check(*ADD, "--target", "cuda:160", "--no-suggest")
     golden(_without_newest(done.err))
     assert (done.code, done.err.count("\n")) == (1, 1)
 

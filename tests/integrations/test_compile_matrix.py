@@ -89,7 +89,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> str:
         marker = f"@pytest.mark.compile_matrix{given}\n" if given else ""
         text = f"import pytest\n{marker}def test_{number}(compile_matrix):\n    pass\n"
         (made.folder / f"test_{number}.py").write_text(text)
-    newer = "@pytest.mark.compile_matrix(['cuda:90', 'cuda:130'])\ndef test_{}(compile_matrix):\n    pass\n"
+    newer = "@pytest.mark.compile_matrix(['cuda:90', 'cuda:160'])\ndef test_{}(compile_matrix):\n    pass\n"
     (made.folder / "test_newer.py").write_text("import pytest\n" + newer.format(1) + newer.format(2))
     return made.start("--collect-only").stdout
 
@@ -101,7 +101,7 @@ def test_a_wrong_marker_is_a_line(wrong: str, given: str) -> None:
 
 
 def test_a_target_newer_than_the_table_is_a_warning(wrong: str) -> None:
-    assert wrong.count("PytestWarning: triage: cuda:130 is newer than every architecture") == 1
+    assert wrong.count("PytestWarning: triage: cuda:160 is newer than every architecture") == 1
 
 
 @pytest.mark.slow

@@ -342,7 +342,7 @@ def any_case(draw: st.DrawFn) -> Case:
         draw(st.dictionaries(st.sampled_from(["a_ptr", "b_ptr", "out_ptr", "n"]), types, min_size=1)),
         draw(st.dictionaries(names, values, min_size=1, max_size=6)),
         target=Target.parse(
-            draw(st.sampled_from(["cuda:75", "cuda:90", "cuda:103", "hip:gfx942", "hip:gfx1100", "cuda:130"]))
+            draw(st.sampled_from(["cuda:75", "cuda:90", "cuda:103", "hip:gfx942", "hip:gfx1100", "cuda:160"]))
         ),
         options=draw(
             st.fixed_dictionaries(

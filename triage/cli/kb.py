@@ -163,8 +163,11 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
         usable_file("-o", path)
     diagnosis, case, matches = _triaged(source, folders)
     for match in matches:
-        known = f"known already: {match.id} ({match.confidence:.0%}): {match.title}"
-        note(f"{known}; extend that entry unless the cause is different")
+        entry = f"{match.id} ({match.confidence:.0%}): {match.title}"
+        if match.generic:
+            note(f"of a family of causes: {entry}")
+        else:
+            note(f"known already: {entry}; extend that entry unless the cause is different")
     reproducer = source if case is not None and reproducers.folder(source) else None
     text = draft(path.stem if path else slug(diagnosis), diagnosis, case, reproducer)
     if path is None:
