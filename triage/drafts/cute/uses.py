@@ -16,6 +16,7 @@ from triage.drafts.cute.symbols import Symbol
 from triage.drafts.cute.values import ClassValue, FunctionValue, ObjectValue
 from triage.drafts.model import Basis, Value
 from triage.drafts.names import usual_size
+from triage.model.gpus import TensorCore
 
 _PYTHON: dict[str, Callable[[str], Any]] = {
     "int": usual_size, "float": lambda name: 1.0, "bool": lambda name: False
@@ -52,7 +53,7 @@ def uses(host: CuteHost) -> dict[str, list[Value]]:
     tree = value.module.tree
     source = SourceFacts(
         matrix=any(_names_matrix(node) for node in ast.walk(tree)),
-        blackwell=program.target.arch in ("100", "103", "110"),
+        blackwell=program.target.gpu is not None and program.target.gpu.matrix is TensorCore.TCGEN05,
         shapes=tuple(_literal_shapes(tree)),
     )
     result = {symbol.name: guesses.constant(symbol, source) for symbol in constructed}

@@ -13,10 +13,11 @@ from typing import Any
 from triage.legality.dtypes import DType
 from triage.legality.mma.forms import FORMS, MMA, InstructionForm
 from triage.legality.violation import Value, Violation, refuse, spoken
+from triage.model.gpus import ARCHITECTURES
 from triage.model.target import Target
 
-CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
-"""Compute capabilities (times ten) that a violation may name as allowed."""
+CAPABILITIES = tuple(int(row.name) for row in ARCHITECTURES if row.backend == "cuda" and row.block is not None)
+"""Compute capabilities (times ten) that a violation may name as allowed: those of which the limits are known."""
 
 
 @dataclass(frozen=True, slots=True)

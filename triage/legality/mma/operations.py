@@ -17,6 +17,7 @@ from triage.legality.explanation import RuleTable
 from triage.legality.limits import architecture
 from triage.legality.mma.table import OPERATIONS, Operation
 from triage.legality.rule import Arguments, Judgement, LegalityRule, RuleParameter, Syntax
+from triage.legality.tcgen05.instruction import CAPABILITIES
 from triage.legality.violation import Violation, refuse, require, require_major, spoken
 from triage.legality.wgmma.types import OPERANDS
 from triage.model.releases import numbers
@@ -151,7 +152,7 @@ def _target(row: Operation, target: str | Target | None, release: str | None) ->
             return []
         reason = f"expects arch to be sm_90a, but got {text}"
         return [refuse("mma-operation.target", text, ("sm_90a",), SOURCE, reason)]
-    families = (100,) if _before(release, _FAMILIES) else (100, 101, 103, 107, 110)
+    families = (100,) if _before(release, _FAMILIES) else CAPABILITIES
     if features and number in families:
         return []
     reason = f"expects arch to be one of the families sm_100f and sm_110f, but got {text}"

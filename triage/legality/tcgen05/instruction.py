@@ -24,13 +24,14 @@ from triage.legality.tcgen05.kinds import (
     of,
 )
 from triage.legality.violation import Violation, refuse, require, require_major, spoken
+from triage.model.gpus import ARCHITECTURES, TensorCore
 from triage.model.target import Target
 
 MMA = "PTX ISA, tcgen05.mma"
 WEIGHT_STATIONARY = "PTX ISA, tcgen05.mma.ws"
 TARGET = "PTX ISA, tcgen05.mma: target ISA notes"
 
-CAPABILITIES = (100, 101, 103, 107, 110)
+CAPABILITIES = tuple(int(row.name) for row in ARCHITECTURES if row.matrix is TensorCore.TCGEN05)
 """Compute capabilities, times ten, that have it. 101 is what PTX before 9.0 calls 110."""
 _WITHOUT_I8 = (103, 107)
 COLLECTORS = tuple(f"a::{op}" for op in ("fill", "use", "lastuse", "discard"))

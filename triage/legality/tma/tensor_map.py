@@ -16,7 +16,7 @@ from math import prod
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.limits import architecture
+from triage.legality.limits import architecture, multiprocessor
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
 from triage.legality.violation import Violation, nearest, refuse, require, spoken
@@ -29,8 +29,10 @@ MAX_PIXELS = 1024
 MAX_DIM = 1 << 32
 MAX_STRIDE_BYTES = 1 << 40
 MAX_STEP = 8
-MAX_BOX_BYTES = 228 * 1024
-"""What an SM of 9.0 and 10.0 has of shared memory, a kilobyte a block included that no kernel gets."""
+_SM = multiprocessor(Target("cuda", "90"))
+assert _SM is not None
+MAX_BOX_BYTES = _SM.shared_bytes
+"""Those of 10.0 too; a kilobyte a block is included that no kernel gets."""
 UNIT = 16
 """Bytes that a copy moves at least, and that addresses, strides and rows of a box are multiples of."""
 MODES = ("tile", "gather4", "scatter4", "im2col", "im2col_w", "im2col_w_128")
