@@ -150,16 +150,8 @@ def _pairs(scene: Scene, predictions: Predictions, singles: list[Ranked]) -> Ite
     """Two of the best at once, where they touch different things. Targets and data are not worth combining."""
     usable = [entry for entry in singles if entry[1].move not in (Move.TARGET, Move.DATA)][:_PAIRED]
     for (first_rank, first), (second_rank, second) in combinations(usable, 2):
-        if set(first.changes) & set(second.changes):
-            continue
-        proposal = Proposal(
-            {**first.changes, **second.changes},
-            max(first.move, second.move, key=list(Move).index),
-            0.0,
-            first.distance + second.distance,
-            f"{first.why}; {second.why}",
-        )
-        if _applies(scene.case, proposal) and not predictions.excludes(proposal):
+        proposal = first.combined(second)
+        if proposal is not None and _applies(scene.case, proposal) and not predictions.excludes(proposal):
             together = max(first_rank, 0) + max(second_rank, 0)
             later = _PAIR_LATER
             if predictions.confirmed and not (predictions.excludes(first) or predictions.excludes(second)):

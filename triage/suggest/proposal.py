@@ -1,5 +1,7 @@
 """Proposals of neighbours, before they are compiled."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,3 +44,15 @@ class Proposal:
     def key(self) -> str:
         """Equal for proposals that change the same parameters to the same values, whatever proposed them."""
         return json.dumps(dict(self.changes), sort_keys=True)
+
+    def combined(self, other: Proposal) -> Proposal | None:
+        """Both at once; None where they touch the same parameter."""
+        if set(self.changes) & set(other.changes):
+            return None
+        return Proposal(
+            {**self.changes, **other.changes},
+            max(self.move, other.move, key=list(Move).index),
+            0.0,
+            self.distance + other.distance,
+            f"{self.why}; {other.why}",
+        )

@@ -10,15 +10,10 @@ from typing import Any
 from triage.drafts.cute.symbols import Extents, Symbol, SymbolElement
 from triage.drafts.cute.values import UNKNOWN, ForeignMethod, Guess, TorchTensor, TypedNumber
 from triage.drafts.host.values import Foreign, Unknown
+from triage.source.operators import BINARY, COMPARISONS
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Div: operator.truediv, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
+    **COMPARISONS, ast.Is: operator.eq, ast.IsNot: operator.ne,
     ast.In: lambda left, right: left in right, ast.NotIn: lambda left, right: left not in right,
 }  # fmt: skip
 _MOST_NUMBER = 1 << 62
@@ -48,7 +43,7 @@ def operation(op: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(op, ast.Mult) and (_long(left, right) or _long(right, left)):
         return UNKNOWN
     try:
-        result = _BINARY[type(op)](left, right)
+        result = BINARY[type(op)](left, right)
     except (ArithmeticError, TypeError, ValueError, KeyError):
         return UNKNOWN
     return UNKNOWN if isinstance(result, int) and abs(result) > _MOST_NUMBER else result

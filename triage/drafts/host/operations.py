@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -34,17 +33,7 @@ from triage.drafts.host.values import (
     truth,
 )
 from triage.drafts.names import usual_size
-
-_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Div: operator.truediv, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
-
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
+from triage.source.operators import BINARY, COMPARISONS
 
 
 def foreign(name: str) -> Alternatives:
@@ -119,7 +108,7 @@ def _number(left: Int | Float, op: ast.operator, right: Int | Float) -> Int | Fl
     if left.value is None or right.value is None:
         return Int() if integral else Float()
     number: Any = None
-    function = _OPERATIONS.get(type(op))
+    function = BINARY.get(type(op))
     small = not isinstance(op, ast.Pow | ast.LShift) or abs(right.value) <= 64
     if function is not None and small and abs(left.value) < MOST_NUMBER and abs(right.value) < MOST_NUMBER:
         try:
@@ -150,7 +139,7 @@ def comparison(left: Abstract, op: ast.cmpop, right: Abstract) -> list[Abstract]
         case (Const(), Const()) if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             return [Const((left.value == right.value) != negated)]
         case (Int() | Float(), Int() | Float()) if left.value is not None and right.value is not None:
-            function = _COMPARISONS.get(type(op))
+            function = COMPARISONS.get(type(op))
             if function is not None:
                 answer = function(left.value, right.value)
                 return [Const(answer)] if left.exact and right.exact else [Const(answer), Const(not answer)]

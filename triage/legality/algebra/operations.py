@@ -61,12 +61,6 @@ def composition(left: StridedLayout, right: StridedLayout) -> StridedLayout:
     return _composed(_merged([*flat[:-1], last]), right.shape, right.stride)
 
 
-def compose_modes(left: StridedLayout, tiler: tuple[StridedLayout, ...]) -> StridedLayout:
-    """The composition of each mode with the tiler's; modes beyond it stay. Raises NotDivisible."""
-    parts = [composition(part, tile) for part, tile in zip(left, tiler, strict=False)]
-    return join(*parts, *list(left)[len(tiler) :])
-
-
 def _composed(flat: _Modes, shape: IntTuple, stride: IntTuple) -> StridedLayout:
     if isinstance(shape, tuple):
         assert isinstance(stride, tuple)

@@ -18,25 +18,15 @@ from triage.minimize.source.tidy import tidied
 from triage.minimize.source.view import SourcePatch, View, sound
 from triage.source.functions import stored_names
 from triage.source.module import statements
+from triage.source.operators import BINARY, COMPARISONS
 
 _MOST_STEPS = 60
 """Bound for helpers that call themselves, whose calls can be inlined without end."""
 _MOST_CHARACTERS = 200_000
 """A helper that is called at many places may be inlined into a text that takes longer to parse than to compile."""
-_OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+_BINARY = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr)
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    **COMPARISONS,
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
 }
@@ -153,10 +143,10 @@ def _evaluated(node: ast.expr, known: Mapping[str, Any]) -> Any:
             return not _evaluated(operand, known)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_evaluated(operand, known)
-        case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _OPERATORS:
-            return _OPERATORS[type(operation)](_number(left, known), _number(right, known))
-        case ast.Compare(left=left, ops=[operation], comparators=[right]) if type(operation) in _OPERATORS:
-            return _OPERATORS[type(operation)](_evaluated(left, known), _evaluated(right, known))
+        case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
+            return BINARY[type(operation)](_number(left, known), _number(right, known))
+        case ast.Compare(left=left, ops=[operation], comparators=[right]) if type(operation) in _COMPARISONS:
+            return _COMPARISONS[type(operation)](_evaluated(left, known), _evaluated(right, known))
         case ast.BoolOp(op=operation, values=values):
             decisive = isinstance(operation, ast.Or)
             # One operand may decide although another is not constant.

@@ -94,14 +94,6 @@ def _pairs(case: Case, singles: list[tuple[float, Proposal]]) -> Iterator[tuple[
     """Two of the best at once, where they touch different parameters."""
     usable = [entry for entry in singles if entry[1].move is not Move.TARGET][:_PAIRED]
     for (first_prior, first), (second_prior, second) in combinations(usable, 2):
-        if set(first.changes) & set(second.changes):
-            continue
-        proposal = Proposal(
-            {**first.changes, **second.changes},
-            max(first.move, second.move, key=list(Move).index),
-            0.0,
-            first.distance + second.distance,
-            f"{first.why}; {second.why}",
-        )
-        if _applies(case, proposal):
+        proposal = first.combined(second)
+        if proposal is not None and _applies(case, proposal):
             yield max(first_prior, 0) + max(second_prior, 0) + _PAIR_LATER, proposal

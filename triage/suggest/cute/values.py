@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from triage.harness.worker.cute import grammar
 from triage.source.module import called
+from triage.source.operators import BINARY
 from triage.suggest.cute.elements import is_dtype, short
 from triage.suggest.cute.flow import SourceFlow
 
 _DTYPES = {title: name for name, title in grammar.DTYPES.items()}
 _MOST_HOPS = 8
-_ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}  # fmt: skip
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+"""What stays an integer, and small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,10 @@ class StaticValues:
         return None
 
     def _computed(self, symbol: ast.operator, left: Any, right: Any) -> int | None:
-        compute = _ARITHMETIC.get(type(symbol))
-        if compute is None or type(left) is not int or type(right) is not int:
+        if not isinstance(symbol, _ARITHMETIC) or type(left) is not int or type(right) is not int:
             return None
-        return None if isinstance(symbol, ast.FloorDiv | ast.Mod) and right == 0 else compute(left, right)
+        divides = isinstance(symbol, ast.FloorDiv | ast.Mod)
+        return None if divides and right == 0 else int(BINARY[type(symbol)](left, right))
 
     def _entry(self, table: ast.expr, key: Any, hops: int) -> Any:
         """An element of a tuple, or what a dictionary of the file has for a key."""
