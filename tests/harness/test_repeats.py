@@ -13,6 +13,7 @@ from triage.harness import repeats
 from triage.harness.engine import Engine
 from triage.harness.messages import Exited
 from triage.harness.request import FullCompile, Request
+from triage.harness.run import Run
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Status, Undecided
@@ -99,6 +100,15 @@ def test_a_failure_is_one_of_a_fork_of_its_own(forks: Forks, toolchains: Toolcha
     assert statuses(answers) == [Status.OK] * 3 + [Status.ERROR, Status.OK]
     repeated = [end.repeated for end in forks.ends]
     assert repeated == [False, False, True, True, False, False], "the fourth was compiled twice"
+
+
+def test_a_server_that_claims_it_each_time_is_asked_twice(
+    forks: Forks, toolchains: Toolchains, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Run.ended
+    monkeypatch.setattr(Run, "ended", lambda self, end: ended(self, replace(end, repeated=True)))
+    assert statuses(results(forks, toolchains, module(tmp_path, "raise ValueError"), 16)) == [Status.ERROR]
+    assert len(forks.ends) == 2
 
 
 def test_rare_failures_and_short_compiles_make_it_pay() -> None:

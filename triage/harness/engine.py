@@ -296,7 +296,7 @@ class Engine:
         """The request is answered, or run once more."""
         result, printed = judgement.result, judgement.printed
         run.repeats.add(result, run.facts.duration_s)
-        if run.repeated and not returned(result):
+        if run.repeated and not work.in_doubt and not returned(result):
             self._drop_run(work)
             work.in_doubt = True
             return
