@@ -80,7 +80,7 @@ SIZES = (
     # Also of a tile for tl.dot, whose operands have at least 16 rows.
     (r"^(h|hq|hv|hk|hkv|n?_?heads?(_\w+)?|num_\w*heads?|kv_heads?)$", 16),
     (r"^(g|groups?|n_?groups)$", 4),
-    (r"^(topk|top_k|kernel_?(size|width)|width|w|conv_?\w*|num_householder|n_iter\w*|iters?|steps?)$", 4),
+    (r"^(top_?k\w*|kernel_?(size|width)|width|w|conv_?\w*|num_householder|n_iter\w*|iters?|steps?)$", 4),
     (r"^(t|l|s|m|n|seq_?len\w*|\w*tokens?|\w*rows?|q_?len|kv_?len|max_\w*len\w*)$", 1024),
     (r"hidden|vocab|\w*cols?$|features?|^dim$|numel|elements|^n_\w+", 1024),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.lists.devices import tuned_for
 from triage.sweeps.lists.entries import TunedEntry, TunedFile, read_tuned
 from triage.sweeps.lists.moe import MoeTable
 from triage.sweeps.space import CONFIGURATION, ListSpace
@@ -119,10 +120,12 @@ def list_of(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Which kernel the configurations of a file are of: a case, or that of a fused MoE table."""
+    """Which kernel the configurations of a file are of: a case, or that of a fused MoE table. ``device``: the target
+    that the file's name says."""
 
     kernel: ListedKernel | None
     table: MoeTable | None
+    device: Target | None
 
     @classmethod
     def of(cls, file: TunedFile, kernel: ListedKernel | None) -> _Source:
@@ -130,15 +133,16 @@ class _Source:
         table = None if kernel is not None else MoeTable.named(file.name)
         if kernel is None and table is None:
             raise InputError("its name does not say which kernel it is for; add --kernel FILE.py::NAME or a case")
-        return cls(kernel, table)
+        return cls(kernel, table, tuned_for(file.name))
 
     @property
     def targets(self) -> list[Target]:
         """What it was tuned for. Raises InputError where that is not known."""
-        target = self.kernel.case.target if self.kernel is not None else self.table.target if self.table else None
-        if target is None:
+        if self.device is not None:
+            return [self.device]
+        if self.kernel is None:
             raise InputError("its name says no GPU that is known; add --target")
-        return [target]
+        return [self.kernel.case.target]
 
     @property
     def kind(self) -> str:
@@ -151,6 +155,8 @@ class _Source:
         if self.table is not None:
             name, base = self.table.reproducer, self.table.base
         assert base is not None and name is not None
+        if "::" in name:
+            return (name, *arguments(case))
 
         def differing(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
             return {name: value for name, value in values.items() if others.get(name) != value}

@@ -125,7 +125,11 @@ def parsed(name: str, text: str, path: Path) -> TunedFile:
 
 
 def _entries(value: Any, path: tuple[str, ...]) -> Iterator[TunedEntry]:
-    """Objects that hold numbers and no further objects, at any depth."""
+    """Objects that hold numbers and no further objects, at any depth; ``kwargs`` as Triton's cache of its autotuner and
+    flash-linear-attention have them, beside the options of the launch, are of the entry itself."""
+    if isinstance(value, dict) and isinstance(value.get("kwargs"), dict):
+        options = {name: item for name, item in value.items() if type(item) in (_Number, bool, str)}
+        value = {**options, **value["kwargs"]}
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     inner = [(str(key), item) for key, item in items if _holds_objects(item)]
     for key, item in inner:

@@ -15,14 +15,14 @@ from typing import Any
 
 from triage.cases import reproducers
 from triage.frontends import documents
-from triage.model import gpus
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.target import Target
+from triage.sweeps.lists.devices import tuned_for
 
 REPRODUCER = "fused-moe-over-shared-memory"
 _NAME = re.compile(
-    r"(?:.*/)?E=\d+,N=\d+,device_name=(?P<device>[^,]+?)(?:,dtype=(?P<dtype>\w+?))?"
+    r"(?:.*/)?E=\d+,N=\d+,device_name=[^,]+?(?:,dtype=(?P<dtype>\w+?))?"
     r"(?:,block_shape=\[(?P<block>[\d, ]+)\])?(?:_down)?\.json"
 )
 _FNUZ = ("hip:gfx940", "hip:gfx941", "hip:gfx942")
@@ -51,10 +51,10 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class MoeTable:
-    """What a table's file name says. ``device``: the GPU that it was tuned on; ``block``: rows and columns of the
-    weights that share a scale, None without."""
+    """What a table's file name says. ``target``: the architecture that it was tuned for, None for a GPU that is not
+    known; ``block``: rows and columns of the weights that share a scale, None without."""
 
-    device: str
+    target: Target | None
     dtype: str
     block: tuple[int, int] | None
 
@@ -66,18 +66,13 @@ class MoeTable:
             return None
         sizes = tuple(int(size) for size in match["block"].split(",")) if match["block"] else ()
         block = (sizes[0], sizes[1]) if len(sizes) == 2 else None
-        return cls(match["device"].replace("_", " "), match["dtype"] or "", block)
+        return cls(tuned_for(name), match["dtype"] or "", block)
 
     @property
     def kind(self) -> str:
         """Types and blocks, as the file's name spells them."""
         block = "" if self.block is None else f"[{self.block[0]},{self.block[1]}]"
         return f"{self.dtype}{block}"
-
-    @property
-    def target(self) -> Target | None:
-        """The architecture that it was tuned for; None for a GPU that the table of architectures does not name."""
-        return next(map(Target.parse, gpus.named(self.device)), None)
 
     @property
     def reproducer(self) -> str:
