@@ -10,12 +10,13 @@ from xml.etree import ElementTree
 import pytest
 from commands import DATA, Run, call_triage
 
+from triage.cases.locate import locate
 from triage.cli.sweep_space import tuned
 from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import SweepAxis
-from triage.sweeps.lists.cases import read_list
+from triage.sweeps.lists.cases import ListedKernel, read_list
 from triage.sweeps.lists.entries import TunedFile, read_tuned
 from triage.sweeps.lists.moe import MoeTable
 
@@ -44,6 +45,39 @@ def test_entries_at_any_depth_and_nothing_else_changes(tmp_path: Path) -> None:
     assert changed == text.replace('"num_warps": 4', '"num_warps": 8').replace('"BM": 32', '"BM": 64')
     with pytest.raises(KeyError):
         file.with_values({("b", "0"): {"num_warps": 8}})
+
+
+def test_kwargs_are_of_the_entry(tmp_path: Path) -> None:
+    """As in Triton's cache of its autotuner, and in the tables of flash-linear-attention."""
+    text = (
+        '{"key": [64, 1], "default_config": {"kwargs": {"BD": 64}, "num_warps": 2, "maxnreg": null, "pre_hook": null}}'
+    )
+    file = read(tmp_path, text)
+    assert [(entry.path, dict(entry.values)) for entry in file.entries] == [
+        (("default_config",), {"num_warps": 2, "BD": 64})
+    ]
+    changed = file.with_values({("default_config",): {"num_warps": 4, "BD": 32}})
+    assert changed == text.replace('"BD": 64', '"BD": 32').replace('"num_warps": 2', '"num_warps": 4')
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        (f"{H100}.json", "cuda:90"),
+        ("sub/N=512,K=64,device_name=NVIDIA_A100-SXM4-80GB,dtype=fp8_w8a8,block_shape=[128, 128].json", "cuda:80"),
+        ("{K=512,N=2048,block_size=[128,128],out_dtype=torch.bfloat16}_NVIDIA_H800.json", "cuda:90"),
+        ("triton_3.4.0/NVIDIA_H200/moe_sum_reduce:v1/{hidden_dim=64,topk_num=8}_NVIDIA_H200.json", "cuda:90"),
+        ("{K=512}_Some_Other_Chip.json", "cuda:86"),
+        ("RTX.json", "cuda:86"),
+    ],
+)
+def test_the_gpu_in_a_name_is_the_target(tmp_path: Path, name: str, target: str) -> None:
+    """That of the kernel where the name says none: cuda:86."""
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(json.dumps({"1": {"BLOCK_M": 64, "num_warps": 4}}))
+    kernel = ListedKernel("shared-memory-sm86", locate("shared-memory-sm86", {}))
+    (listed,) = read_list(tmp_path, kernel, []).entries
+    assert list(listed.cases) == [target]
 
 
 @pytest.mark.parametrize(

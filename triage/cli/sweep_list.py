@@ -17,6 +17,7 @@ from triage.model.progress import Progress
 from triage.model.target import Target
 from triage.model.words import count
 from triage.pipeline import Session
+from triage.suggest.budget import Budget
 from triage.sweeps.lists.cases import ListedKernel, TunedList, read_list
 from triage.sweeps.lists.replacements import find_replacements, write_fixed
 from triage.sweeps.map import SweepMap
@@ -52,6 +53,8 @@ def replace_failing(
 ) -> SweepMap:
     """The map with replacements for the entries that fail; without them after an interrupt."""
     options = pipeline_options({**values, "triton": None, "cute": None, "python": values.get("python")})
+    # The model ranks them: after the first that compiles, another is compiled only if it is expected to be faster.
+    options = replace(options, configurations_only=True, budget=Budget(enough=1))
     try:
         with Session(options, progress) as session:
             chosen = find_replacements(listed, space, sweep.observations, session, progress)

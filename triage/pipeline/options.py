@@ -20,6 +20,8 @@ class Options:
     case's own ``toolchain``, else the compiler beside triage. ``jobs``: compiles at a time, None for one per core.
     ``knowledge``: folders with knowledge-base entries beside those that ship with triage. ``bench``: time the
     suggestions on this machine's GPU and order them by that; ``sanitize``: also launch each under compute-sanitizer.
+    ``configurations_only``: suggest other numbers of a configuration, and neither sources, releases nor targets; the
+    cases are of one kernel, whose searches share what the front end says of its tiles.
     """
 
     triton: str | None = None
@@ -29,6 +31,7 @@ class Options:
     jobs: int | None = None
     cache: bool = True
     suggest: bool = True
+    configurations_only: bool = False
     budget: Budget = field(default_factory=Budget)
     bench: bool = False
     sanitize: bool = False

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from triage.performance.cost import FastPath
     from triage.suggest.neighbour import Neighbour
     from triage.suggest.search import Search
+    from triage.suggest.tuning.expectations import Expectations
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Suggester:
     _progress: Progress
     left: int = 1
     interrupted: bool = False
+    _shared: Expectations | None = None
 
     def with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
         from triage.suggest.plan import NeighbourPlan
@@ -55,11 +57,14 @@ class Suggester:
         search = self._search(_intended_fast_path(case, outcome), diagnosis.signature)
         with scratch.folder("rewrites") as folder:
             plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
-            search.tuning = plan.tuning(options.limits)
-            search.further = plan.further
-            releases = partial(self._other_releases, toolchain, matches)
+            search.tuning = plan.tuning(self._expectations(), options.budget.enough)
+            if options.configurations_only:
+                neighbours = plan.configurations()
+            else:
+                search.further = plan.further
+                neighbours = plan.neighbours(partial(self._other_releases, toolchain, matches))
             # Timed before the folder with the rewritten sources is removed.
-            searched = self._searched(report, search, plan.neighbours(releases))
+            searched = self._searched(report, search, neighbours)
             learnt = (*searched.learnt, *plan.unhelpful)
         suggestions = (*searched.suggestions, *plan.advice(searched.suggestions))
         return replace(searched, suggestions=suggestions, learnt=learnt)
@@ -76,6 +81,15 @@ class Suggester:
         search.tuning = tuning
         searched = self._searched(report, search, ())
         return replace(searched, suggestions=surely_faster(searched.suggestions))
+
+    def _expectations(self) -> Expectations:
+        """What is known of the time of configurations: of one kernel's, also by the searches before."""
+        from triage.suggest.tuning.expectations import Expectations
+
+        if self._shared is None or not self._options.configurations_only:
+            self._shared = Expectations(self._options.limits)
+        self._shared.begin()
+        return self._shared
 
     def _search(self, meant: FastPath, signature: str | None = None) -> Search:
         from triage.suggest.search import Search
@@ -158,6 +172,8 @@ class Suggester:
         from triage.suggest.releases import fix_to_make, refusals
         from triage.suggest.releases import with_api as releases_with_api
 
+        if self._options.configurations_only:
+            return report
         own, tried = toolchain.release, report.tried
         refused = refusals(tried, own, report.diagnosis)
         compiled = any(attempt.compiled for attempt in tried if attempt.kind is SuggestionKind.TOOLCHAIN)

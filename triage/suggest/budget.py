@@ -10,6 +10,9 @@ from typing import ClassVar
 
 from triage.model.errors import InputError
 
+ENOUGH = 4
+"""Neighbours that lose nothing, of which the best by the model is within its error of the best that more would show."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -23,7 +26,7 @@ class Budget:
 
     compiles: int = 48
     seconds: float = 90.0
-    enough: int = 4
+    enough: int = ENOUGH
     settled: int = 16
     end: float = math.inf
 

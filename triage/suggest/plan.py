@@ -9,13 +9,13 @@ from pathlib import Path
 
 from triage.cases import reproducers
 from triage.frontends.frontend import frontend
-from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome
 from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
+from triage.suggest.budget import ENOUGH
 from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
 from triage.suggest.further import LaterFailure, repaired, together
@@ -76,15 +76,15 @@ class NeighbourPlan:
         """What the message says to do; None where it leaves the cause open."""
         return None if self.case.is_ir else frontend_fix(self._scene)
 
-    def tuning(self, limits: Limits) -> Tuning | None:
+    def tuning(self, expectations: Expectations, enough: int = ENOUGH) -> Tuning | None:
         """What the static model can do for this failure: None where there is no TTIR to read."""
         if self.case.is_ir or not frontend(self.case.language).has_tiles or not self.outcome.imported:
             return None
         scene = self._scene
         wanted = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
         begins = wanted and "tensor memory" not in (scene.diagnosis.resource or "")
-        expectations, resources = Expectations(limits), self.outcome.resources
-        return Tuning(self.case, self.toolchain, self._source, scene.source, begins, expectations, resources)
+        resources = self.outcome.resources
+        return Tuning(self.case, self.toolchain, self._source, scene.source, begins, expectations, resources, enough)
 
     def neighbours(self, others: Callable[[], Iterable[Toolchain]]) -> Iterator[Neighbour]:
         """All of them, lazily. ``others`` finds the other releases, which may take the making of an environment."""
@@ -104,6 +104,11 @@ class NeighbourPlan:
         yield from islice(configurations, self._proposers.before_releases)
         yield from releases(self.case, others())
         yield from configurations
+
+    def configurations(self) -> Iterator[Neighbour]:
+        """Those of them that change numbers of the configuration."""
+        if self.outcome.imported and not self.case.is_ir:
+            yield from (each for each in self._configurations() if "target" not in each.changes)
 
     def further(self, failures: Iterable[LaterFailure]) -> Iterator[Neighbour]:
         """Second changes of neighbours that fail otherwise than the case, and no earlier: by turns of the best two."""

@@ -57,6 +57,8 @@ class LocalBackend:
     entries: Sequence[Entry]
     shows: Shows
     use_cache: bool = True
+    keep: bool = False
+    """Whether the store keeps the artifacts of failures, which a search for replacements reads."""
 
     def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
         """See :class:`Backend`."""
@@ -68,7 +70,7 @@ class LocalBackend:
         yield from missing
 
     def _requests(self, cells: Iterator[Cell | None], missing: list[SweepResult]) -> Iterator[Request | None]:
-        action = FullCompile(observe=True, use_cache=self.use_cache)
+        action = FullCompile(observe=True, keep=self.keep, use_cache=self.use_cache)
         for cell in cells:
             if cell is None:
                 yield None

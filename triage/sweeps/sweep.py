@@ -94,7 +94,15 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
             engine = stack.enter_context(Engine(options.jobs, store, toolchains.installed))
             entries = knowledge.load_all(options.knowledge)
             backend = LocalBackend(
-                space.case, engine, chosen, keys, options.limits, entries, ledger.shows, options.cache
+                space.case,
+                engine,
+                chosen,
+                keys,
+                options.limits,
+                entries,
+                ledger.shows,
+                options.cache,
+                keep=options.listed is not None,
             )
             jobs = engine.jobs
             rows = known_rows(space, ledger.rows(), _holding(chosen, options.limits), keys)

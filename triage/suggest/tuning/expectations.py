@@ -21,15 +21,30 @@ from triage.performance.estimate.work import TYPICAL, BlockWork
 
 
 @dataclass(slots=True)
+class Corrections:
+    """What compiles showed of the predicted resources: factors of the shared memory, differences of the registers, and
+    copies between registers that nothing predicts."""
+
+    shared: list[float] = field(default_factory=list)
+    registers: list[float] = field(default_factory=list)
+    copies: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Expectations:
     """Asks for the TTIR of cases, and estimates. ``extent``: of a problem's axis where the case states no sizes;
-    ``spent_s``: how long the front end took for all answers."""
+    ``spent_s``: how long the front end took for the answers of a search."""
 
     limits: Limits
     extent: int = TYPICAL
     spent_s: float = 0.0
     _works: dict[str, BlockWork | None] = field(default_factory=dict)
     _waiting: set[str] = field(default_factory=set)
+    _corrections: dict[str, Corrections] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Another search: the front end may take as long again."""
+        self.spent_s = 0.0
 
     def ask(self, case: Case, toolchain: Toolchain) -> Iterator[Request]:
         """The request for a case's TTIR, unless it was made before."""
@@ -37,6 +52,10 @@ class Expectations:
         if key not in self._works and key not in self._waiting:
             self._waiting.add(key)
             yield Request(case, toolchain, self.limits, PartialCompile(Stage.TTIR, keep=True), tag=self)
+
+    def corrections(self, case: Case) -> Corrections:
+        """What is known of configurations with the same types, for the same target."""
+        return self._corrections.setdefault(json.dumps([str(case.target), dict(case.signature)]), Corrections())
 
     def __len__(self) -> int:
         return len(self._works) + len(self._waiting)

@@ -22,22 +22,21 @@ from triage.legality.limits import limits as block_limits
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.outcome import Resources
-from triage.model.report import EQUAL_ESTIMATES, EQUAL_UNMEASURED, is_measured
+from triage.model.report import EQUAL_ESTIMATES, EQUAL_UNMEASURED, equal_estimates, is_measured
 from triage.performance.estimate import estimate
 from triage.performance.estimate.resources import SPILLED_FOR_EACH, most_registers, predicted, registers
 from triage.performance.estimate.roofline import Bound
 from triage.performance.estimate.work import BlockWork
+from triage.suggest.budget import ENOUGH
 from triage.suggest.configuration import DEFAULT_WARPS
 from triage.suggest.proposal import Move, Proposal
-from triage.suggest.tuning.expectations import Expectations
+from triage.suggest.tuning.expectations import Corrections, Expectations
 from triage.suggest.tuning.space import Space, Tiles
 
 PROPOSED = "proposed by the static model"
 MOST_TILES, MOST_S = 40, 10.0
 """Tiles whose TTIR is asked for, and seconds that the front end may take for them."""
 MOST_COMPILES = 10
-ENOUGH = 4
-"""Once so many compile, what is not expected to be faster than all of them is not worth a compile."""
 _LEAST_SHARED, _MOST_SHARED = 0.5, 2.0
 _MOST_REGISTERS = 255
 
@@ -55,20 +54,19 @@ class TunedConfiguration:
 
 @dataclass(slots=True)
 class Tuner:
-    """One walk from ``space.base``. ``asked`` is the failing case; ``known`` the estimated seconds of what was
-    compiled, None for what failed, by :func:`key` of its changes."""
+    """One walk from ``space.base``. ``asked`` is the failing case; ``enough``: once so many compile, what is not
+    expected to be faster than all of them is not worth a compile; ``known`` the estimated seconds of what was compiled,
+    None for what failed, by :func:`key` of its changes."""
 
     asked: Case
     toolchain: Toolchain
     space: Space
     expectations: Expectations
+    enough: int = ENOUGH
     known: dict[str, float | None] = field(default_factory=dict)
     _compiled: int = 0
     _tiles: dict[Tiles, Case] = field(default_factory=dict)
     _expanded: set[Tiles] = field(default_factory=set)
-    _shared: list[float] = field(default_factory=list)
-    _registers: list[float] = field(default_factory=list)
-    _copies: list[int] = field(default_factory=list)
     _spilled: list[tuple[float, float]] = field(default_factory=list)
     """Of those that wait for spilled registers, the predicted pressure, and how many times that it really is."""
     _is_repaired: bool = False
@@ -123,12 +121,17 @@ class Tuner:
         for candidate in self._candidates():
             if key(candidate.changes) in self.known:
                 continue
-            if len(compiled) >= ENOUGH and candidate.seconds >= min(compiled) and not self.repairs:
+            if len(compiled) >= self.enough and candidate.seconds * self._gain >= min(compiled) and not self.repairs:
                 return None
             self.known[key(candidate.changes)] = None
             self._compiled += 1
             return self._proposal(candidate)
         return None
+
+    @property
+    def _gain(self) -> float:
+        """How many times faster a candidate has to be expected to be: where one is enough, by more than the error."""
+        return 1.0 if self.enough > 1 else equal_estimates(self.asked.target)
 
     def _candidates(self) -> list[TunedConfiguration]:
         """Those worth a compile, best first. For a repair those with less pressure than all that spilled: the fastest
@@ -188,15 +191,20 @@ class Tuner:
         expected = estimate.of_work(work, case, resources, self.expectations.sizes(case))
         return None if expected is None else expected.seconds
 
+    @property
+    def _corrections(self) -> Corrections:
+        return self.expectations.corrections(self.asked)
+
     def _corrected(self, resources: Resources) -> Resources:
         """By what the compiler reported of others."""
-        factor = min(max(median(self._shared), _LEAST_SHARED), _MOST_SHARED) if self._shared else 1.0
-        registers = (resources.registers or 0) + (median(self._registers) if self._registers else 0.0)
+        learnt = self._corrections
+        factor = min(max(median(learnt.shared), _LEAST_SHARED), _MOST_SHARED) if learnt.shared else 1.0
+        registers = (resources.registers or 0) + (median(learnt.registers) if learnt.registers else 0.0)
         return replace(
             resources,
             shared_bytes=int(resources.shared_bytes * factor),
             registers=min(max(int(registers), 16), _MOST_REGISTERS),
-            register_copies=int(median(self._copies)) if self._copies else 0,
+            register_copies=int(median(learnt.copies)) if learnt.copies else 0,
         )
 
     def learn(self, case: Case, changes: Mapping[str, Any], resources: Resources | None) -> None:
@@ -207,12 +215,12 @@ class Tuner:
         work = self.expectations.work(case)
         if resources is None or work is None:
             return
-        self._copies.append(resources.register_copies)
+        self._corrections.copies.append(resources.register_copies)
         expected = predicted(work, case)
         if expected.shared_bytes and resources.shared_bytes:
-            self._shared.append(resources.shared_bytes / expected.shared_bytes)
+            self._corrections.shared.append(resources.shared_bytes / expected.shared_bytes)
         if expected.registers and resources.registers and not resources.spill_bytes and not expected.spill_bytes:
-            self._registers.append(resources.registers - expected.registers)
+            self._corrections.registers.append(resources.registers - expected.registers)
         corrected = self.expectations.of(case, resources)
         self.known[key(changes)] = None if corrected is None else corrected.seconds
         self._learn_spills(case, work, resources, is_neighbour=bool(changes))

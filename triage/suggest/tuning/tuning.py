@@ -14,6 +14,7 @@ from triage.performance.estimate import estimate
 from triage.performance.estimate.resources import stages_of
 from triage.performance.estimate.work import BlockWork, bodies
 from triage.source.parameters import KernelSource
+from triage.suggest.budget import ENOUGH
 from triage.suggest.configuration import DEFAULT_WARPS
 from triage.suggest.neighbour import Neighbour, configuration
 from triage.suggest.proposal import Proposal
@@ -26,7 +27,7 @@ from triage.suggest.tuning.tuner import Tuner
 class Tuning:
     """``case`` failed, ``source`` is the text of its file, ``resources`` are what it takes where only its launch would
     fail. ``begins``: the failure is of resources, so the model's proposals are compiled before those of the other
-    generators."""
+    generators. ``enough``: as for ``Tuner``."""
 
     case: Case
     toolchain: Toolchain
@@ -35,6 +36,7 @@ class Tuning:
     begins: bool
     expectations: Expectations
     resources: Resources | None = None
+    enough: int = ENOUGH
 
     def begin(self, changes: Mapping[str, Any], is_repair: bool = False) -> Tuner | None:
         """A search that starts at the failing case with ``changes``; None where its TTIR or the target's rates are not
@@ -45,7 +47,7 @@ class Tuning:
             return None
         onward = dict(self._directions(changes)) if is_repair else {}
         space = Space(base, self.source, multiplies(work), changes, pipelines(work), onward)
-        tuner = Tuner(self.case, self.toolchain, space, self.expectations)
+        tuner = Tuner(self.case, self.toolchain, space, self.expectations, self.enough)
         tuner.learn(self.case, {}, self.resources)
         return tuner
 
