@@ -42,7 +42,7 @@ _STANDARD = str.maketrans("-_", "+/")
 class GeneratedRule:
     """The rule. ``is_private``: whether a text that was encoded has something to remove."""
 
-    name, anchors = "token", ()
+    name, anchors, needs = "token", (), ()
 
     def __init__(self, is_private: Callable[[str], bool]) -> None:
         self._is_private = is_private

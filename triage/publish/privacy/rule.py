@@ -1,6 +1,5 @@
 """One kind of private text: its pattern, where to look for it, and its replacement."""
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,8 @@ class Removal(NamedTuple):
 
 
 class Rule(Protocol):
-    """What finds one kind of private text. ``anchors``: lower-case texts without which there is none of it."""
+    """What finds one kind of private text. ``anchors``: lower-case texts without which there is none of it. ``needs``:
+    texts, in their own case, of which a text with any of it has at least one; a text without is not searched."""
 
     @property
     def name(self) -> str: ...
@@ -37,7 +37,10 @@ class Rule(Protocol):
     @property
     def anchors(self) -> tuple[str, ...]: ...
 
-    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterable[Removal]:
         """What to replace. ``anchors_at``: where anchors stand, ascending."""
 
 
@@ -48,8 +51,7 @@ class ScrubRule:
 
     ``anchors``: lower-case texts; a match begins at one of them, or with the characters before it that match
     ``lead``, read backwards. Without anchors the pattern is searched for everywhere, and should begin with few
-    characters. ``needs``: texts, in their own case, of which a text with a match has at least one; most have none, and
-    are not searched.
+    characters.
 
     Patterns have bounded repetitions only, so that time is proportional to the text, whatever it contains."""
 
@@ -60,26 +62,25 @@ class ScrubRule:
     lead: re.Pattern[str] | None = None
     needs: tuple[str, ...] = ()
 
-    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
-        if self.needs and not any(map(text.__contains__, self.needs)):
-            return
+    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterable[Removal]:
+        edits: list[Removal] = []
         if not self.anchors:
             for match in self.pattern.finditer(text):
                 if (replacement := self.replace(match)) is not None:
-                    yield from _changed(match, replacement)
-            return
-        end = 0
+                    edits += _changed(match, replacement)
+            return edits
+        end, pattern, lead = 0, self.pattern, self.lead
         for at in anchors_at:
-            start = self._start(text, at)
-            private = self.pattern.match(text, start) if start >= end else None
+            start = at if lead is None else self._start(text, at)
+            private = pattern.match(text, start) if start >= end else None
             if private and (replacement := self.replace(private)) is not None:
                 end = private.end()
-                yield from _changed(private, replacement)
+                edits += _changed(private, replacement)
+        return edits
 
     def _start(self, text: str, at: int) -> int:
-        """Where a match with that anchor begins; -1 if there is none."""
-        if self.lead is None:
-            return at
+        """Where a match with that anchor and the lead begins; -1 if there is none."""
+        assert self.lead is not None
         before = self.lead.match(text[max(0, at - _MOST_LEAD) : at][::-1])
         if not before:
             return -1
@@ -115,17 +116,25 @@ class RuleSet:
             for anchor in rule.anchors:
                 self._rules_of[self._anchors.index(anchor)].append(number)
         self._everywhere = [number for number, rule in enumerate(rules) if not rule.anchors]
+        needs = list(dict.fromkeys(rule.needs for rule in rules if rule.needs))
+        self._needs = needs
+        self._needs_of = [needs.index(rule.needs) if rule.needs else -1 for rule in rules]
         self._automaton = ahocorasick_rs.AhoCorasick(self._anchors) if ahocorasick_rs and self._anchors else None
 
     def edits(self, text: str, lowered: str) -> Iterator[tuple[Rule, list[Removal]]]:
         """What each rule replaces. ``lowered`` is :func:`lower` of the text."""
-        offsets_of: dict[int, list[list[int]]] = {number: [] for number in self._everywhere}
+        offsets_of: dict[int, list[list[int]]] = {number: [[]] for number in self._everywhere}
         for anchor, offsets in self._anchor_offsets(lowered).items():
             for number in self._rules_of[anchor]:
                 offsets_of.setdefault(number, []).append(offsets)
+        lacking = [not any(map(text.__contains__, needs)) for needs in self._needs]
+        # A rule without needs lacks nothing.
+        lacking.append(False)
         for number in sorted(offsets_of):
+            if lacking[self._needs_of[number]]:
+                continue
             lists = offsets_of[number]
-            offsets = lists[0] if len(lists) == 1 else sorted({*itertools.chain(*lists)})
+            offsets = lists[0] if len(lists) == 1 else sorted(set().union(*lists))
             if edits := list(self.rules[number].edits(text, offsets)):
                 yield self.rules[number], edits
 

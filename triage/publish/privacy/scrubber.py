@@ -55,10 +55,10 @@ class Scrubber:
         self._full_names = machine.full_names
         self._names = RuleSet(self._name_rules())
         self._credentials = (_FORMS, RuleSet(_values(machine, self._keep)), _ASSIGNED)
-        self._rules = (
-            *self._credentials,
-            RuleSet((GeneratedRule(self._holds_secret), *path_rules(projects, machine.home))),
-        )
+        generated = GeneratedRule(self._holds_secret)
+        every = (rule for rules in self._credentials for rule in rules.rules)
+        # One set, so that a text is searched for all anchors at once.
+        self._rules = RuleSet((*every, generated, *path_rules(projects, machine.home)))
 
     @classmethod
     def here(cls, *folders: Path, keep: Collection[str] = (), public: Collection[str] = ()) -> Scrubber:
@@ -88,7 +88,7 @@ class Scrubber:
     def _edits(self, text: str) -> list[Removal]:
         """What to replace in a text, without overlaps, ascending."""
         edits: list[Removal] = []
-        every = (*self._rules, self._names)
+        every = (self._rules, self._names)
         for layer in layers(text):
             plain = without_layout(layer)
             command = with_words_joined(plain)

@@ -64,7 +64,7 @@ _PUTTY = (
 class _TailOfKey:
     """Where a text begins in the middle of a key: the whole lines of it, up to its end."""
 
-    name, anchors = "private key", ("-----end ",)
+    name, anchors, needs = "private key", ("-----end ",), ()
     _end = re.compile(_END)
     _line = re.compile(rf"[#;/* \t]{{0,16}}{_LINE}[ \t\r]{{0,4}}")
 
