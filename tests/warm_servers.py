@@ -21,7 +21,7 @@ from typing import Any
 from triage.harness import engine
 from triage.harness.remote import Level, ServerState, unregister
 from triage.harness.servers import Listener, ServerTree
-from triage.harness.toolchains import Toolchain, toolchains
+from triage.harness.toolchains import Toolchain, cache_root, toolchains
 from triage.harness.toolchains.probe import Probe, probe
 from triage.model.compilers import Compiler
 
@@ -112,16 +112,19 @@ def _tree(selector: selectors.BaseSelector, listener: Listener, spare: Callable[
 
 
 _OWN_PYTHON = Path(sys.executable)
+_USERS = (cache_root() / "toolchains").resolve()
+"""The user's environments, which no test changes."""
 
 
 @functools.cache
-def _own(compiler: Compiler) -> Probe:
-    return probe(_OWN_PYTHON, compiler)
+def _once(python: Path, compiler: Compiler) -> Probe:
+    return probe(python, compiler)
 
 
 def _probe(python: Path, compiler: Compiler) -> Probe:
     """It takes two processes, and hundreds of commands begin with it."""
-    return _own(compiler) if python == _OWN_PYTHON else probe(python, compiler)
+    stays = python == _OWN_PYTHON or python.parent.parent.resolve().parent == _USERS
+    return (_once if stays else probe)(python, compiler)
 
 
 def pytest_configure() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import DATA
+from commands import DATA, MAIN_BUDGET
 
 from triage.cases.locate import locate
 from triage.frontends.documents import load
@@ -130,7 +130,8 @@ def test_neighbours_are_searched_and_counted(reproduced: object, cache: Path, mo
     """From what ``reproduced`` compiled: the same search in another process is remembered."""
     monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
     seen: list[tuple[int, int]] = []
-    with Session(progress=Progress(tried=lambda tried, found: seen.append((tried, found)))) as own:
+    options = Options(budget=Budget(compiles=MAIN_BUDGET))
+    with Session(options, Progress(tried=lambda tried, found: seen.append((tried, found)))) as own:
         report = own.check(locate("wgmma-tf32-mn-major"))
     assert seen[-1][0] == report.searched == len(seen)
     assert all(suggestion.verified for suggestion in report.suggestions)

@@ -22,7 +22,12 @@ from triage.source.module import diff
 from triage.suggest.rewrites.catalogue import CATALOGUE
 
 NAMES = tuple(REPRODUCERS.values())
-SMALLER = {"wgmma-mn-major-warp-specialized": {"BLOCK_M": 64, "BLOCK_N": 32}}
+SMALLER = {
+    "dot-inner-extents": {"ROWS": 16},
+    "dot-operand-types-differ": {"M": 16, "N": 16},
+    "hip-tf32x3": {"M": 32, "N": 32},
+    "wgmma-mn-major-warp-specialized": {"BLOCK_M": 64, "BLOCK_N": 16},
+}
 """Tiles that fail alike and compile in a third of the time."""
 
 
