@@ -117,7 +117,7 @@ def drafts(function: JitFunction, stated: StatedValues, described: KernelDescrip
 
 
 def _distinct(configured: list[Draft]) -> list[Draft]:
-    """Those that are compiled alike once, each named after the values in which it differs."""
+    """The drafts without those that are compiled alike, each named after the values in which it differs."""
     return _labelled(list({_identity(draft): draft for draft in reversed(configured)}.values())[::-1])
 
 

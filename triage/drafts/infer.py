@@ -182,7 +182,7 @@ def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     if values and values[0].basis.rank <= Basis.ANNOTATION.rank:
         return [*values, *_used(kernel, name)]
     return [*values, *_used(kernel, name), *_named(kernel, name)] or [
-        Value("i32", Basis.ASSUMED, "nothing tells what it is")
+        Value("i32", Basis.ASSUMED, "nothing shows what it is")
     ]
 
 
@@ -310,7 +310,7 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     if integer or not values:
         basis = Basis.NAME if integer else Basis.ASSUMED
         size = min(usual_size(name), _UNROLLED) if uses.has(name, Use.UNROLLED) else usual_size(name)
-        values.append(Value(size, basis, f"usual size, {integer}" if integer else "nothing tells what it is"))
+        values.append(Value(size, basis, f"usual size, {integer}" if integer else "nothing shows what it is"))
     return values
 
 

@@ -104,7 +104,7 @@ class JittedFunctions:
     _named: dict[tuple[ProjectFile, str], Jitted | None] = field(default_factory=dict)
 
     def of(self, file: ProjectFile) -> list[Jitted]:
-        """Those that are defined in a file, in its order."""
+        """The jitted functions of a file, in its order."""
         if file not in self._files:
             self._files[file] = []
             if mentions_jit(file):

@@ -1,4 +1,4 @@
-"""What names tell of parameters: the last resort, one table, each rule with its reason."""
+"""Guesses from the names of parameters: the last resort, one table, each rule with its reason."""
 
 from __future__ import annotations
 

@@ -48,16 +48,16 @@ class ProjectKernels:
 
     @property
     def kernels(self) -> list[JitFunction]:
-        """Those that are launched."""
+        """The functions that are launched."""
         return [function for function in self.functions if function.launched]
 
     @property
     def devices(self) -> list[JitFunction]:
-        """Those that only other jitted functions call."""
+        """The functions that only other jitted functions call."""
         return [function for function in self.functions if not function.launched]
 
     def unread(self) -> str | None:
-        """Which files could not be read; None where there is none."""
+        """A line on the files that could not be read; None without any."""
         if not self.malformed:
             return None
         more = len(self.malformed) - _MOST_UNREAD

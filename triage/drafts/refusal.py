@@ -78,11 +78,11 @@ class Refusal:
 
     @property
     def guessed(self) -> list[str]:
-        """Those of them whose values are not stated."""
+        """The names whose values are not stated."""
         return [name for name in self.related if not self.is_stated(name)]
 
     def sizes(self, names: list[str]) -> dict[str, int]:
-        """Those of the names whose values are drafted numbers that shapes may depend on."""
+        """The names whose values are drafted numbers that shapes may depend on."""
         values = {name: self.draft.values[name].value for name in names if not self.is_stated(name)}
         return {name: value for name, value in values.items() if type(value) is int and value > 1}
 

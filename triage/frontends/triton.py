@@ -20,7 +20,7 @@ _DTYPES = {
 OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
 """The beginning of a constexpr that names an object of the language."""
 _POINTERS = ("*fp32", "*fp16")
-"""Those of most reports."""
+"""The pointer types of most reports."""
 _SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
 _TYPE = re.compile(rf"(?:\*+k?)?{_SCALAR}|nvTmaDesc")
 _DESCRIPTOR = re.compile(

@@ -70,14 +70,14 @@ class Operations:
 
 
 def named_in_message(message: str, names: Collection[str]) -> list[str]:
-    """Those of the operations that a failing text names, in its order: first those in quotes, then those printed as
+    """The operations that a failing text names, in its order: first those in quotes, then those printed as
     MLIR prints operations."""
     mentioned = [*_QUOTED.findall(message), *_PRINTED.findall(message)]
     return [name for name in dict.fromkeys(mentioned) if name in names]
 
 
 def named_in_cpp(name: str, names: Collection[str]) -> list[str]:
-    """Those of the operations that the compiler's function or file implements: ``ReduceOpConversion::match``."""
+    """The operations that the compiler's function or file implements: ``ReduceOpConversion::match``."""
     parts = name.split("::")
     stems = {match[1] for part in parts if (match := _FOR_OPERATION.match(part))}
     stems |= {match[1] for match in [_LOWERING.match(parts[-1])] if match}

@@ -101,7 +101,7 @@ def _judge(args: Arguments) -> Judgement:
         if len(operation) != 3 or len(args["atoms"]) != 3:
             raise InputError("--operation and --atoms: give M, N and K")
         tile = tuple(
-            args.get(name, one * count) for name, one, count in zip("mnk", operation, args["atoms"], strict=True)
+            args.get(name, extent * count) for name, extent, count in zip("mnk", operation, args["atoms"], strict=True)
         )
         broken += tile_violations(tile, operation, args["atoms"])
         subject.append(f"a tile of {'x'.join(map(str, tile))} by operations of {'x'.join(map(str, operation))}")

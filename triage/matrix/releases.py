@@ -90,7 +90,7 @@ def builds(texts: Iterable[str], releases: Sequence[str]) -> list[Row]:
 
 
 def between(older: str, newer: str, releases: Iterable[str]) -> list[str]:
-    """Those of ``releases`` strictly between two, oldest first."""
+    """The elements of ``releases`` strictly between two, oldest first."""
     low, high = sort_key(older), sort_key(newer)
     return sorted((release for release in releases if low < sort_key(release) < high), key=sort_key)
 

@@ -13,8 +13,8 @@ from triage.model.outcome import Outcome, Stage, Status
 _PATIENCE_S, _SLOWEST = 15.0, 4.0
 """A candidate may take this many times what the original took, but at least that long."""
 _HANG_S = 10.0
-"""What has not ended in that time, or in ``_SLOWEST`` times what the stages before took, counts as hanging where the
-original hangs."""
+"""A compile that has not ended in that time, or in ``_SLOWEST`` times what the stages before took, counts as hanging
+where the original hangs."""
 _MARGIN, _MARGIN_S = 1.5, 5.0
 """A candidate has to run that much longer: what is reduced while it is slow enough ends up only just slow enough, and
 would end in time on another day."""

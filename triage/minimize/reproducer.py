@@ -47,7 +47,7 @@ values and aliases, temporary files, modules of mangled functions, nodes of a se
 and a number inside a word stay as they are: ``axis 2`` and ``.s33`` distinguish failures."""
 _VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
 _PREFIXES = r" *(?:= note|error(?:\[\w+\])?): (?:[\w ]+(?:exception|in `\w+`): )?"
-"""Those of CuTe DSL's diagnostics."""
+"""Prefixes of CuTe DSL's diagnostics."""
 _LINE_START = rf"(?m)^(?:{_PREFIXES})?(?:[\w.]+(?:: |\(['\"]))?"
 """The compiler's own message begins a line, after an exception's name at most. The kernel's source, which it quotes,
 may contain the same text: the message of an assertion that holds."""

@@ -1,4 +1,4 @@
-"""What a reduction is asked for, and what came out."""
+"""Settings and result of a reduction."""
 
 from __future__ import annotations
 

@@ -111,7 +111,8 @@ def encode_fields(value: Any) -> dict[str, Any]:
 
 
 def decode(type_: type[T], value: Any, where: str, exact: bool = False) -> T:
-    """What :func:`encode` was given. A missing field takes its default, but not with ``exact``. Raises InputError."""
+    """The value that :func:`encode` wrote. A missing field takes its default, but not with ``exact``. Raises
+    InputError."""
     decoded: T = _Decoder(where, exact).value(Shape.of(type_), value, "")
     return decoded
 

@@ -43,7 +43,7 @@ _MACHINE = {
 
 
 _ON_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
-"""Those for which the file matters."""
+"""Error numbers for which the file matters."""
 
 
 def machine_fault(error: Exception) -> EnvironmentFault | None:

@@ -167,7 +167,7 @@ class Session:
             return of_case(attempt.request.case, fault(error))
 
     def _in_time(self, requests: list[Request]) -> Iterator[Request]:
-        """Those that can begin before the budget is used up; the first in any case."""
+        """The requests that can begin before the budget is used up; the first in any case."""
         for number, request in enumerate(requests):
             if number and time.monotonic() > self.options.budget.end:
                 self._progress.note(f"the time budget is used up: {len(requests) - number} cases are not compiled")

@@ -201,7 +201,7 @@ def _documents(folder: Path) -> Iterator[Path]:
 
 
 def _report(paths: list[Path], folder: Path) -> FinishedTriage:
-    """The one failure of which there are reports; several of the same count as one."""
+    """The failure of which there are reports; several of the same count as one."""
     by_signature: dict[str, Path] = {}
     for path in paths:
         diagnosis = _value(Report.from_json, reports.SCHEMA, path, folder).diagnosis

@@ -1,4 +1,4 @@
-"""What ``triage check -o`` leaves, as ``triage report`` reads it: the document, the artifacts, and the case."""
+"""Files of ``triage check -o``, which ``triage report`` reads: the document, the artifacts, and the case."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What ``triage sweep -o`` leaves beside the ledger: the map as a document, as a page and for an issue, and its
+"""Files of ``triage sweep -o`` beside the ledger: the map as a document, as a page and for an issue, and its
 rules as a program."""
 
 from pathlib import Path

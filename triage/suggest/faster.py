@@ -37,8 +37,8 @@ def fast_path_of_compiled(case: Case, outcome: Outcome) -> FastPath:
 
 
 def surely_faster(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
-    """Those whose whole range of expected times is below that of the configuration that was asked for, without serious
-    spills: a compile needs no repair, so what may be as slow is not suggested."""
+    """The suggestions whose whole range of expected times is below that of the configuration that was asked for,
+    without serious spills: a compile needs no repair, so what may be as slow is not suggested."""
     return tuple(
         suggestion
         for suggestion in suggestions

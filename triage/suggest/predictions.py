@@ -147,7 +147,7 @@ def _tile(case: Case, at: Configuration) -> TileShape | None:
 
 
 def _operand_type(at: Configuration, product: tuple[Load, ...]) -> DType | None:
-    """The one element type of the operands, or of all loaded pointers where they are unknown; None for several."""
+    """The element type of the operands, or of all loaded pointers where they are unknown; None for several."""
     arguments = [load.argument or "" for load in product]
     pointers = arguments or [name for name in at.source.loaded if str(at.values.get(name)).startswith("*")]
     types = {element_type(at.values.get(name, "")) for name in pointers}

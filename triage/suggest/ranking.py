@@ -91,7 +91,7 @@ def _resources(scene: Scene, proposal: Proposal) -> Vote:
 
 
 def shrinks_to(case: Case, changes: Mapping[str, object]) -> float:
-    """What part of the shared memory is left under a change, if all of it follows the change: a lower bound."""
+    """The part of the shared memory that is left under a change, if all of it follows the change: a lower bound."""
     left = 1.0
     for name, value in changes.items():
         if name == "target":

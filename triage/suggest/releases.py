@@ -18,7 +18,7 @@ _MOST = 2
 
 
 def near(own: str, installed: Iterable[Toolchain]) -> list[Toolchain]:
-    """Those to try first, the nearest newer one at the front."""
+    """The installed releases to try, the nearest newer one first."""
     others = _by_release(own, installed)
     newer = [other for other in others if sort_key(other.release) > sort_key(own)]
     older = [other for other in others if other not in newer]

@@ -134,12 +134,12 @@ def _permuted_tensor(positional: list[Any], words: dict[str, Any], where: str) -
     shape, dtype = positional[0], _argument(positional, words, 1, "dtype")
     order = _argument(positional, words, 2, "permute_order")
     host = words.get("device") is None
-    made = TorchTensor(dtype.name, tuple(shape), row_major(shape), any(map(_is_guess, shape)), where, host)
-    layout = layouts.permuted(made, order) if order is not None else (made.shape, made.stride)
+    tensor = TorchTensor(dtype.name, tuple(shape), row_major(shape), any(map(_is_guess, shape)), where, host)
+    layout = layouts.permuted(tensor, order) if order is not None else (tensor.shape, tensor.stride)
     if layout is None:
         raise ValueError(order)
-    made.shape, made.stride = layout
-    return made
+    tensor.shape, tensor.stride = layout
+    return tensor
 
 
 def _make_layout(positional: list[Any], words: dict[str, Any], where: str) -> Any:

@@ -179,7 +179,7 @@ def _constants(symbol: Symbol, blackwell: bool) -> Iterator[tuple[Any, Basis, st
     elif rule is not None and rule.role is Role.FLOAT:
         yield 1.0, Basis.NAME, f"named as {rule.reason}"
     if not facts.called and not any(function == "inline_asm" for function, _, _ in facts.passed):
-        yield _number(name), Basis.ASSUMED, "nothing tells what it is"
+        yield _number(name), Basis.ASSUMED, "nothing shows what it is"
 
 
 _THREADS = re.compile(r"thread", re.IGNORECASE)

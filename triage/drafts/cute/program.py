@@ -200,50 +200,50 @@ class HostProgram(Calls):
             positional, words = (*callee.positional, *positional), {**callee.words, **words}
             callee = callee.function
         host: FunctionValue | ClassValue
-        made: ObjectValue | None = None
+        instance: ObjectValue | None = None
         match callee:
             case FunctionValue(device="jit"):
                 host, function = callee, callee
             case ObjectValue(cls=cls) if isinstance(method := cls.find("__call__"), FunctionValue):
-                host, function, made = cls, method, callee
-            case BoundMethod(function=FunctionValue() as function, owner=ObjectValue() as made):
-                host = made.cls
+                host, function, instance = cls, method, callee
+            case BoundMethod(function=FunctionValue() as function, owner=ObjectValue() as instance):
+                host = instance.cls
             case _:
                 return
         annotated = {parameter.arg: parameter.annotation for parameter in function.parameters}
-        first = () if made is None or function.kind == "staticmethod" else (made,)
+        first = () if instance is None or function.kind == "staticmethod" else (instance,)
         bound = self.bound(function, (*first, *positional), {k: v for k, v in words.items() if k in annotated})
         unresolved: dict[str, str] = {}
         values: dict[str, DescribedValue] = {}
         for name, value in bound.items():
-            if not (made is not None and value is made) and not _is_default(function, name, value):
+            if not (instance is not None and value is instance) and not _is_default(function, name, value):
                 _describe(values, unresolved, name, lambda n=name, v=value: describe.argument(v, annotated.get(n)))
         path = frame.module.path
         where = f"launch in {path.parent.name}{os.sep}{path.name}:{node.lineno}"
-        construct = self.constructed(made, unresolved) if made is not None else {}
-        method = function.name if made is not None else ""
+        construct = self.constructed(instance, unresolved) if instance is not None else {}
+        method = function.name if instance is not None else ""
         self.launches.append(CuteLaunch(host, method, values, construct, unresolved, where, self.failed_check))
-        objects = [value for value in bound.values() if isinstance(value, ObjectValue) and value is not made]
+        objects = [value for value in bound.values() if isinstance(value, ObjectValue) and value is not instance]
         if not self.following and any(map(self.is_host, objects)):
             self.follow(function, bound)
 
     def follow(self, function: FunctionValue, bound: Mapping[str, Any]) -> None:
-        """Run a host function for what it calls objects with that are passed to it."""
+        """Run a host function that is passed objects, to see the arguments with which it calls them."""
         self.inside_device = self.following = True
         try:
             self.alone(lambda: self.run_function(function, (), bound))
         finally:
             self.inside_device = self.following = False
 
-    def constructed(self, made: ObjectValue, unresolved: dict[str, str]) -> dict[str, DescribedValue]:
+    def constructed(self, instance: ObjectValue, unresolved: dict[str, str]) -> dict[str, DescribedValue]:
         """The arguments of an object's constructor."""
         construct: dict[str, DescribedValue] = {}
-        constructor = made.cls.find("__init__")
-        for name, value in made.arguments.items():
+        constructor = instance.cls.find("__init__")
+        for name, value in instance.arguments.items():
             if isinstance(constructor, FunctionValue):
                 left_out = _is_default(constructor, name, value)
             else:
-                left_out = value is (made.cls.fields or {}).get(name)
+                left_out = value is (instance.cls.fields or {}).get(name)
             if not left_out:
                 _describe(construct, unresolved, name, lambda v=value: describe.constant(v))
         return construct

@@ -155,8 +155,8 @@ def _of_data(data: Any, words: Mapping[str, Any], host: bool, where: str) -> Tor
     return TorchTensor(_dtype(words.get("dtype"), own), tuple(shape), row_major(shape), False, where, host)
 
 
-def _dtype(value: Any, otherwise: str) -> str:
-    return value.name if isinstance(value, TorchDtype) else otherwise
+def _dtype(value: Any, default: str) -> str:
+    return value.name if isinstance(value, TorchDtype) else default
 
 
 def dtype_attribute(dtype: TorchDtype, name: str) -> Any:

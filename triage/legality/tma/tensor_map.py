@@ -32,7 +32,7 @@ MAX_STEP = 8
 _SM = multiprocessor(Target("cuda", "90"))
 assert _SM is not None
 MAX_BOX_BYTES = _SM.shared_bytes
-"""Those of 10.0 too; a kilobyte a block is included that no kernel gets."""
+"""Shared memory of an SM, the same on 10.0; it includes a kilobyte a block that no kernel gets."""
 UNIT = 16
 """Bytes that a copy moves at least, and that addresses, strides and rows of a box are multiples of."""
 MODES = ("tile", "gather4", "scatter4", "im2col", "im2col_w", "im2col_w_128")

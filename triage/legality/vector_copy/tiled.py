@@ -134,7 +134,7 @@ def legal_bits(
     values: StridedLayout,
     atom: str = "universal",
 ) -> tuple[int, ...]:
-    """Those of ``WIDTHS`` that the copy may have."""
+    """The elements of ``WIDTHS`` that the copy may have."""
     arguments = {"dtype": dtype, "source": source, "destination": destination}
     return tuple(
         bits

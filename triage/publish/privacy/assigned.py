@@ -22,7 +22,7 @@ _QUALIFIER = (
     r"|bearer|sas|personal|job|runner|web|csrf|xsrf|become|bind|user|login|db|smtp|mail|email|ftp|mysql|pg|postgres"
     r"|redis|proxy|ssh|sudo|root|jdbc|ldap|vpn|wifi"
 )
-"""What makes a credential of a key, token or pass."""
+"""Words that make a key, token or pass a credential."""
 _QUALIFIERS = frozenset(_QUALIFIER.split("|"))
 _WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?|creds?|jwt|hmac|pass|pw"
 _ANCHORS = (
@@ -82,7 +82,7 @@ _PUBLIC_KEYS = frozenset(
         "digest", "git", "commit", "artifact",
     }
 )  # fmt: skip
-"""What makes a key one of data: its value may be a digest that a reader needs."""
+"""Words that make a key one of data: its value may be a digest that a reader needs."""
 
 
 def _value(match: re.Match[str]) -> str:

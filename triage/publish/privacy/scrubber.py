@@ -235,7 +235,7 @@ def _applied(text: str, edits: list[Removal]) -> tuple[str, list[tuple[int, int]
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:
-    """That part's line; of a long one the words nearby."""
+    """The line around a part of a text; of a long line the words nearby."""
     first = text.rfind("\n", max(0, start - _AROUND), start) + 1
     if not first and start > _AROUND:
         space = _SPACE.search(text, start - _AROUND, start)

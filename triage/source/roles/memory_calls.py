@@ -166,7 +166,7 @@ class MemoryCalls(KernelState):
 
 
 def _stepped(term: Sequence[Atom]) -> list[str]:
-    """The one parameter that a product multiplies a position by."""
+    """The only parameter that a product multiplies a position by."""
     words = [atom.key for atom in term if atom.kind == NAME]
     return words if len(words) == 1 and any(atom.moves for atom in term) else []
 

@@ -327,7 +327,7 @@ class Closure:
 
 
 def _read(bindings: list[NameBinding], chain: Chain) -> list[NameBinding]:
-    """Those that a dotted name reads: of ``import a.b`` and ``import a.c``, which both bind ``a``, only one."""
+    """The bindings that a dotted name reads: of ``import a.b`` and ``import a.c``, which both bind ``a``, only one."""
     chosen = [binding for binding in bindings if binding.alias is None or _spells(binding, chain)]
     return chosen or bindings[:1]
 

@@ -145,7 +145,7 @@ class ParsedFile:
 
     @cached_property
     def units(self) -> list[Unit]:
-        """Those that hold no others, in the order of the text."""
+        """Innermost units, in the order of the text."""
         return [item for item in _walk(self.items) if isinstance(item, Unit)]
 
     @cached_property

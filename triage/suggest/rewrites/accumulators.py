@@ -17,7 +17,7 @@ from triage.suggest.rewrites.scope import element, language
 _SUMS: Mapping[str, str] = {"i8": "i32", "u8": "i32", "fp64": "fp64"}
 """The type of the sum, by the operands' element type, where it is not the default."""
 _DEFAULT = "fp32"
-"""That of all other floating-point operands, unless ``out_dtype`` is stated."""
+"""The accumulator's type of all other floating-point operands, unless ``out_dtype`` is stated."""
 _MAKERS = {"zeros": 1, "full": 2}
 """Functions that take the element type of what they make, and where."""
 

@@ -134,8 +134,8 @@ class Tuner:
         return 1.0 if self.enough > 1 else equal_estimates(self.asked.target)
 
     def _candidates(self) -> list[TunedConfiguration]:
-        """Those worth a compile, best first. For a repair those with less pressure than all that spilled: the fastest
-        of what should fit into registers, then what comes nearest to it."""
+        """Configurations worth a compile, best first. For a repair those with less pressure than all that spilled: the
+        fastest of what should fit into registers, then what comes nearest to it."""
         ranked = self._ranked()
         if not self.repairs:
             return ranked

@@ -113,14 +113,14 @@ def _arguments(subject: CuteSubject, node: ast.expr) -> list[str]:
     return names
 
 
-def _along(subject: CuteSubject, made: ast.Call, contiguous: int) -> list[Edit]:
+def _along(subject: CuteSubject, layout_call: ast.Call, contiguous: int) -> list[Edit]:
     """The edits that make a layout of two dimensions contiguous along one of them."""
     module = subject.module
-    shape, stride = argument(made, 0, "shape"), argument(made, 1, "stride", "order")
+    shape, stride = argument(layout_call, 0, "shape"), argument(layout_call, 1, "stride", "order")
     extents, strides = entries(shape), entries(stride)
     if shape is None or len(extents) != 2 or (stride is not None and len(strides) != 2):
         return []
-    ordered = called(made) == "make_ordered_layout"
+    ordered = called(layout_call) == "make_ordered_layout"
     other = module.segment(extents[contiguous])
     wanted = ["0", "1"] if ordered else ["1", "1"]
     wanted[1 - contiguous] = "1" if ordered else other
