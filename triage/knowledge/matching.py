@@ -1,16 +1,18 @@
 """Finds the entries that match a diagnosis. Pure: entries and facts in, matches out, best first.
 
-The confidence is a probability: that the entry says what happened. Each field that agrees leaves a part of the doubt
-(``_DOUBT``), and the fields are taken as independent. What is not known, or not in the failing text itself, lowers it.
+The confidence is a probability: that the entry says what happened. It is how often entries were right that matched by
+the same way (``calibration``). Of two entries with the same way, that is more likely of which more agrees
+(``_DOUBT``), by at most ``_DETAIL``.
 """
 
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
+from triage.knowledge.calibration import RATES, Way
 from triage.knowledge.entry import Entry, Symptoms
+from triage.knowledge.wording import occurs, share
 from triage.model.case import Case
 from triage.model.compilers import CUTE, TRITON
 from triage.model.diagnosis import Diagnosis, Kind
@@ -18,33 +20,33 @@ from triage.model.releases import in_range
 from triage.model.report import Match
 from triage.model.setting import Setting
 
-# How often a field agrees by chance. Measured on pasted texts of public threads: of 10 entries whose message of at
-# least 20 characters occurred, 9 were right. A file has many failures, a kind has hundreds.
+# How often a field agrees by chance, to compare entries: a file has many failures, a kind has hundreds.
 _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "exception": 0.5, "kind": 0.7, "stage": 0.9}
 # An entry for CuTe alone; most entries are for Triton, so that of those it says nothing.
 _DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(CUTE.name,): 0.6}
+_DETAIL = 0.02
+"""How far the confidences of one way lie apart; the counts resolve no less."""
 _SHORT = 20
 """Characters of a message's text below which it may occur by chance; each one that is missing adds to the doubt."""
 _CONDITION_UNKNOWN = 0.92
 """Factor for a condition on the case or the machine that nothing confirms. Of 25 such matches of pasted texts 22 were
 right."""
-_RELATED = 0.8
-"""Factor for an entry that describes a failure that the text merely chains to this one."""
-_MOST = 0.98
-"""Entries are written by people."""
-_BESIDE = 0.65
-"""Factor for a family of causes beside an entry for a single one. Alone a family is as often right as any entry: 106 of
-114 such matches of pasted texts that hold by a message, a function, a file or a pass."""
-_KIND_ALONE = 0.65
-"""Factor for a family that holds by the kind and the stage alone: of 20 such matches 8 were right."""
-_SURE = 0.5
-"""Confidence of an entry for a single cause from which on a family says less."""
-_MOST_ELSEWHERE = 0.4
-"""The highest confidence in any entry where the failure is not the compiler's."""
+_OF_ANY_PROGRAM = frozenset(
+    {
+        Kind.PYTHON_EXCEPTION,
+        Kind.ENVIRONMENT,
+        Kind.LAUNCH_ERROR,
+        Kind.OUT_OF_MEMORY,
+        Kind.TIMEOUT,
+        Kind.KILLED,
+        Kind.OTHER,
+        Kind.UNKNOWN,
+    }
+)
+"""Kinds of failure that programs without a compiler have as well."""
 _UNWRAPPED, _WRAPPED = Kind.PYTHON_EXCEPTION.value, Kind.FRONTEND_ERROR.value
 _SOURCE = "source"
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_ELLIPSIS = "…"
 
 
 def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, release: str | None = None) -> list[Match]:
@@ -57,14 +59,25 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, rel
         return []  # of a text in which nothing failed
     facts = _Facts.of(diagnosis, case, release)
     diagnosis = _attributed(diagnosis, case)
-    matches = [_as_match(entry, confidence) for entry in entries if (confidence := _best(entry, diagnosis, facts)) > 0]
-    single = max((match.confidence for match in matches if not match.generic), default=0.0)
-    if single >= _SURE:
-        matches = [
-            replace(match, confidence=min(match.confidence, single) * _BESIDE) if match.generic else match
-            for match in matches
+    matches = []
+    unexplained = 1.0
+    matching = [(entry, best) for entry in entries if (best := _best(entry, diagnosis, facts))]
+    # A family is the answer only where no entry that says more is.
+    for group in _groups(matching):
+        matches += [
+            _as_match(entry, best.confidence * unexplained if entry.generic else best.confidence)
+            for entry, best in group
         ]
+        own = [best.confidence for _, best in group if best.way is not Way.RELATED]
+        unexplained *= 1 - max(own, default=0.0)
     return sorted(matches, key=lambda match: (-match.confidence, match.id))
+
+
+def _groups(matching: Sequence[tuple[Entry, "_Best"]]) -> Iterator[list[tuple[Entry, "_Best"]]]:
+    """The entries for a single cause, then the families by their way."""
+    yield [(entry, best) for entry, best in matching if not entry.generic]
+    for way in Way:
+        yield [(entry, best) for entry, best in matching if entry.generic and best.way is way]
 
 
 def ties(matches: Sequence[Match]) -> list[Match]:
@@ -106,8 +119,6 @@ def _attributed(diagnosis: Diagnosis, case: Case | None) -> Diagnosis:
     return replace(diagnosis, compiler=case.compiler)
 
 
-_FEW_WORDS = 4
-"""Words of a message below which any text may have most of them."""
 _ALMOST = 0.8
 """Share of the words of a message from which on a text that has them nearly is that message."""
 
@@ -181,74 +192,73 @@ def _modern(message: str) -> str:
 def _message(expected: Sequence[str], actual: str) -> _Field:
     # A text may have been wrapped by whoever pasted it.
     joined = " ".join(actual.split())
-    holding = [text for text in expected if _occurs(text, actual) or text in joined]
+    holding = [text for text in expected if occurs(text, actual) or text in joined]
     if holding:
         length = max(map(len, holding))
         # A longer text says more: of two entries that hold, the one that quotes more of the message is meant.
         doubt = _DOUBT["message"] * (1 + max(0, _SHORT - length) / _SHORT) - min(length, 100) / 2000
         return _Field("message", True, doubt, "")
-    nearest = max(expected, key=lambda text: _share(text, actual))
-    return _Field("message", False, 1.0, f"message: does not contain {nearest!r}", _share(nearest, actual))
+    nearest = max(expected, key=lambda text: share(text, actual))
+    return _Field("message", False, 1.0, f"message: does not contain {nearest!r}", share(nearest, actual))
 
 
-def _occurs(text: str, message: str) -> bool:
-    """Whether a text of an entry is in a message; an ellipsis stands for any text of one line."""
-    if _ELLIPSIS not in text:
-        return text in message
-    parts = text.split(_ELLIPSIS)
-    return any(_in_order(parts, line) for line in message.splitlines())
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The most that speaks for an entry."""
+
+    confidence: float
+    way: Way
 
 
-def _in_order(parts: Sequence[str], line: str) -> bool:
-    position = 0
-    for part in parts:
-        position = line.find(part, position)
-        if position < 0:
-            return False
-        position += len(part)
-    return True
-
-
-def _share(text: str, message: str) -> float:
-    """How many of the words of ``text`` a line of the message has, at most; 0 for a text of few words."""
-    words = _words(text)
-    if len(words) < _FEW_WORDS:
-        return 0.0
-    lines = map(_words, message.splitlines())
-    return max((len(words & line) / len(words) for line in lines), default=0.0)
-
-
-@lru_cache(maxsize=2048)  # All texts of the entries and the lines of a message, which are compared with each other.
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w{3,}", text))
-
-
-def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:
-    """The confidence that the entry describes the failure, or one that the text chains to it."""
+def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> _Best | None:
+    """What speaks for it that the entry describes the failure, or one that the text chains to it; None if nothing."""
     ways = (entry.symptoms, *entry.alternatives)
-    unspecific = _KIND_ALONE if entry.generic else 1.0
-    confidence = max(_confidence(symptoms, diagnosis, facts, unspecific) for symptoms in ways)
-    if not confidence and not entry.generic:
-        related = (_confidence(symptoms, other, facts) for other in diagnosis.related for symptoms in ways)
-        confidence = _RELATED * max(related, default=0.0)
+    candidates = [evidence for symptoms in ways if (evidence := _evidence(symptoms, diagnosis, facts))]
+    is_related = not candidates and not entry.generic
+    if is_related:
+        related = ((symptoms, other) for other in diagnosis.related for symptoms in ways)
+        candidates = [evidence for symptoms, other in related if (evidence := _evidence(symptoms, other, facts))]
+    if not candidates:
+        return None
     is_elsewhere = diagnosis.kind is Kind.OTHER or diagnosis.elsewhere
-    return min(confidence, _MOST_ELSEWHERE) if is_elsewhere else confidence
+    weighed = (_weighed(evidence, is_related, is_elsewhere) for evidence in candidates)
+    return max(weighed, key=lambda best: best.confidence)
 
 
-def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts, unspecific: float = 1.0) -> float:
-    """The confidence by one way to match, times ``unspecific`` if nothing but the kind and the stage says so."""
-    doubt, is_specific = 1.0, False
+def _weighed(evidence: "_Evidence", is_related: bool, is_elsewhere: bool) -> _Best:
+    way = Way.ELSEWHERE if is_elsewhere else Way.RELATED if is_related else evidence.way
+    detail = _DETAIL * (0.5 - evidence.doubt)
+    return _Best((RATES[way] + detail) * _CONDITION_UNKNOWN**evidence.unknown_conditions, way)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """One way to match that holds. ``doubt``: how likely all of its fields agree by chance."""
+
+    way: Way
+    doubt: float
+    unknown_conditions: int
+
+
+def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evidence | None:
+    """What agrees if every field holds and no condition is refuted, else None."""
+    doubt, names = 1.0, set()
     for field in _fields(symptoms, diagnosis):
         if not field.holds:
-            return 0.0
+            return None
         doubt *= field.doubt
-        is_specific = is_specific or field.name not in ("kind", "stage", "compiler")
+        names.add(field.name)
     # A kind alone does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
+    is_specific = bool(names - {"kind", "stage", "compiler"})
     if False in conditions or (None in conditions and not is_specific):
-        return 0.0
-    confidence = min(1 - doubt, _MOST) * _CONDITION_UNKNOWN ** conditions.count(None)
-    return confidence if is_specific else confidence * unspecific
+        return None
+    if is_specific:
+        way = Way.SPECIFIC
+    else:
+        is_compilers = facts.case is not None or diagnosis.kind not in _OF_ANY_PROGRAM
+        way = Way.COMPILER_KIND if is_compilers else Way.ANY_KIND
+    return _Evidence(way, doubt, conditions.count(None))
 
 
 def _is_unwrapped(symptoms: Symptoms, diagnosis: Diagnosis) -> bool:
