@@ -28,11 +28,11 @@ from triage.drafts.pointers import innermost_strides, pointers_of
 from triage.drafts.tuning import configurations_of, heuristics_of
 
 _ROW_STRIDE = 1024
-"""Stride of an outer dimension in elements, where nobody states it: a row of a usual length."""
+"""Stride of an outer dimension in elements, where it is not stated: a row of a usual length."""
 _LAUNCHED_DIVISOR = 16
 """The divisor that Triton's launcher looks for in integers (``triton/backends/compiler.py``, ``parse_attr``)."""
 _UNROLLED = 4
-"""Iterations of an unrolled loop whose number nobody states; the time of the compile grows with it."""
+"""Iterations of an unrolled loop whose number is not stated; the time of the compile grows with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def _default(kernel: _Kernel, argument: ast.arg) -> list[Value]:
 
 
 def _used(kernel: _Kernel, name: str) -> list[Value]:
-    """What the kernel's use of a scalar tells."""
+    """What the kernel's use of a scalar shows."""
     uses, rule = kernel.uses, role(name)
     integer, floating = uses.has(name, Use.INTEGER), uses.has(name, Use.FLOAT)
     if name in kernel.innermost:

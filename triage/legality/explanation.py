@@ -14,7 +14,7 @@ SCHEMA = "triton-triage/explanation/1"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that follows from the numbers given: ``name`` is stable and for programs, ``value`` is what JSON can
+    """A consequence of the numbers given: ``name`` is stable and for programs, ``value`` is what JSON can
     hold, ``label`` and ``text`` are for people (``text`` may be empty: then the value is shown)."""
 
     name: str

@@ -76,8 +76,8 @@ def _by_move(applies: Callable[[Scene], bool], votes: Mapping[Move, Vote], other
 
 
 def _resources(scene: Scene, proposal: Proposal) -> Vote:
-    """Out of shared memory, tensor memory, registers or threads: fewer stages, of which a single one is no pipeline any
-    more, or a smaller tile; fewer warps where there are too many threads."""
+    """Out of shared memory, tensor memory, registers or threads: fewer stages, of which a single one does not pipeline
+    any more, or a smaller tile; fewer warps where there are too many threads."""
     if scene.diagnosis.kind is not Kind.OUT_OF_RESOURCES and not scene.evidence.over_shared:
         return Vote.SILENT
     now, new = scene.case.options, proposal.changes
