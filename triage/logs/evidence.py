@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from triage.logs import other_programs
 from triage.logs.finding import Finding, Specificity
@@ -41,6 +41,13 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "CuteDSL", "cutlass.torch", "mark_layout_dynamic", "CuTe kernel",
     ),
 }  # fmt: skip
+# Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
+_NAMED = regex(
+    r"(?<![a-z])triton(?!.?(?:inference|server|client|backend|python_backend)"
+    r"|::(?:core|backend|server|client|arch|engines|api|ast|common)\b)"
+    r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
+    re.IGNORECASE,
+)
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
@@ -89,6 +96,15 @@ _NEAR = 12
 def evidence_sieve(compiler: Compiler) -> Sieve:
     """Finds the strings that are evidence of a compiler."""
     return sieve_for(EVIDENCE[compiler])
+
+
+def is_about(lines: Iterable[str]) -> bool:
+    """Whether a text is about Triton or CuTe DSL: it has evidence of them, or their names."""
+    return any(
+        _NAMED.search(line) or _OWN_WORDS.search(line) or _CUTE_WORDS.search(line) or any(map(line.__contains__, known))
+        for known in [tuple(chain.from_iterable(EVIDENCE.values()))]
+        for line in lines
+    )
 
 
 def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:

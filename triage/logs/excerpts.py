@@ -65,7 +65,7 @@ def _above(data: bytes, begin: int) -> tuple[str, ...]:
     return tuple(clean(line[:_MAX_BYTES]) for line in _tail(data, begin).split(b"\n")[:-1])
 
 
-def _few(block: bytes) -> list[str]:
+def whole_lines(block: bytes) -> list[str]:
     """The block's lines that are not empty, cleaned."""
     clean = Cleaner()
     return [text for line in block.split(b"\n") if (text := clean(line)).strip()]
@@ -106,7 +106,7 @@ class Excerpts:
             data = tail + block
             size += len(block)
             # The last line is a block of its own if no line end follows it.
-            self.whole = [*self.whole, *_few(block)] if size <= _FEW else []
+            self.whole = [*self.whole, *whole_lines(block)] if size <= _FEW else []
             self._see_evidence(block)
             first, last = self.ends
             self.ends = (first or block[:ENDS], (last + block)[-ENDS:])

@@ -13,7 +13,7 @@ from triage.logs.context import Context
 from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
-from triage.logs.evidence import attributed, is_foreign, names_another, settled
+from triage.logs.evidence import attributed, is_about, is_foreign, names_another, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
@@ -24,6 +24,7 @@ from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resourc
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
+from triage.logs.statement import stated
 from triage.logs.surroundings import emulations, setting_of
 from triage.logs.user_frames import with_open_source, with_source
 from triage.logs.window import Window, windows
@@ -216,7 +217,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
             links.append(link)
         else:
             excerpts.spend(collector.add(window, context))
-    quotation = _quotation(excerpts) if all(map(chains.lacks_reason, collector.findings)) else None
+    quotation = _quotation(excerpts, collector) if all(map(chains.lacks_reason, collector.findings)) else None
     if quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
         specificity = (
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
@@ -228,13 +229,19 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 
-def _quotation(excerpts: Excerpts) -> Finding | None:
+def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     if names_another(excerpts.whole):
         return None
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
     lines = excerpts.whole
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
-    return in_prose or quoted(lines) or (described(lines) if is_about_triton else None)
+    told = in_prose or quoted(lines) or (described(lines) if is_about_triton else None)
+    is_open = not (told or collector.findings or collector.others) and is_about(lines)
+    return stated(lines, _read_line) if is_open else told
+
+
+def _read_line(position: int, line: str) -> Finding | None:
+    return _read_alone(Window(position, line, (), (), ()))
 
 
 def _read_alone(window: Window) -> Finding | None:

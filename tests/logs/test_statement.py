@@ -1,0 +1,87 @@
+"""Failures that people state in words of their own, and the weights that find them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from triage.logs import diagnose_any, diagnose_text
+from triage.logs.statement import learning
+from triage.logs.statement.weights import MOST_NOTHING, NOTHING, learnt
+from triage.model.diagnosis import Kind
+
+STATED = [
+    (
+        "Segfault in the Triton backend when the reduction has one element\n\nWe fuse a norm into a matmul; the\n"
+        "smaller of both kernels is fine.\n\ntriton 3.3.1, Ubuntu 24.04\n",
+        "Segfault in the Triton backend when the reduction has one element",
+        Kind.SEGFAULT,
+    ),
+    (
+        "Hello, since the update of our cluster the first step of training takes long.\n"
+        "After an hour the job stops because triton's launcher cannot be built, Python.h is missing on the nodes.\n"
+        "Thank you!\n",
+        "Python.h is missing",
+        Kind.ENVIRONMENT,
+    ),
+    (
+        "## Illegal memory access in the persistent matmul tutorial on an RTX 5090\n"
+        "I only changed the block sizes of the Triton example.\nWith smaller ones it works.\n",
+        "Illegal memory access in the persistent matmul tutorial on an RTX 5090",
+        Kind.LAUNCH_ERROR,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "stated", "kind"), STATED)
+def test_the_line_that_states_a_failure_is_the_headline(text: str, stated: str, kind: Kind) -> None:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None
+    assert stated in diagnosis.headline
+    assert diagnosis.kind is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I write a fused softmax in Triton? The tutorial only has one for rows that fit into a block.\n",
+        "Support for block pointers of three dimensions in Triton would help us with convolutions.\n",
+        "INFO [importing.py:17] Triton is installed\nINFO [serve.py:3] Application startup complete.\n",
+    ],
+)
+def test_a_question_a_wish_and_a_log_state_none(text: str) -> None:
+    assert diagnose_any(text) is None
+
+
+def test_what_names_no_triton_is_not_asked_about() -> None:
+    assert diagnose_text(STATED[0][0].replace("Triton", "shader").replace("triton", "driver")) is None
+
+
+def test_the_file_names_kinds_and_knows_nothing_of_most_words() -> None:
+    weights = learnt()
+    assert set(weights.kinds) - {NOTHING} <= {kind.value for kind in Kind}
+    assert weights.kinds_of(["word unheard-of"]).keys() == weights.kinds.keys()
+
+
+def _row(text: str, kind: str | None, key: str = "") -> str:
+    return json.dumps(
+        {"text": f"{text}\ntriton 3.2.0\n", "kinds": [kind] if kind else [], "keys": [key] if kind else []}
+    )
+
+
+def test_words_that_state_failures_are_learnt(tmp_path: Path) -> None:
+    """In what follows a grumbling compiler is one that failed, and a humming one works."""
+    file = tmp_path / "texts.jsonl"
+    rows = [_row(f"we have machine {n}\nit grumbles at tile {n}", "ptxas", "grumbles") for n in range(12)]
+    rows += [_row(f"we have machine {n}\nit hums at tile {n}", None) for n in range(12)]
+    file.write_text("\n".join(rows))
+    weights = learning.learn(list(learning.read(file)))
+    new = tmp_path / "new.jsonl"
+    new.write_text(_row("it hums at first\nthen it grumbles at tile 99", "ptxas", "grumbles"))
+    (example,) = learning.read(new)
+    number = weights.best_of(example.of_lines)
+    kinds = weights.kinds_of(example.of_kind(number))
+    assert number == 1
+    assert kinds["ptxas"] > 0.5 and kinds[NOTHING] < MOST_NOTHING
