@@ -26,12 +26,6 @@ STATED = [
         "Python.h is missing",
         Kind.ENVIRONMENT,
     ),
-    (
-        "## Illegal memory access in the persistent matmul tutorial on an RTX 5090\n"
-        "I only changed the block sizes of the Triton example.\nWith smaller ones it works.\n",
-        "Illegal memory access in the persistent matmul tutorial on an RTX 5090",
-        Kind.LAUNCH_ERROR,
-    ),
 ]
 
 

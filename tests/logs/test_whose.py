@@ -136,6 +136,14 @@ OTHERS = {
         "/opt/bin/serve: error while loading shared libraries: libx.so.1: cannot open shared object file\n",
         "serve: error while loading shared libraries: libx.so.1: cannot open shared object file",
     ),
+    "a compiler that nobody heard of": (
+        "vexc: /src/llvm/lib/Target/Vex/VexISel.cpp:88: void select(): Assertion `node' failed.\n",
+        "vexc: VexISel.cpp:88: void select(): Assertion `node' failed.",
+    ),
+    "a failure that somebody tells about something else": (
+        "Since the update our shaders do not build on this GPU any more:\nLLVM ERROR: cannot select the load\n",
+        "LLVM ERROR: cannot select the load",
+    ),
     "a collective that timed out": (
         "[rank5]:[E205 05:37:45.123456789 ProcessGroupNCCL.cpp:629] [Rank 5] Watchdog caught collective operation "
         "timeout: WorkNCCL(SeqNum=91, OpType=BROADCAST)\n",
@@ -177,6 +185,13 @@ def test_the_same_lines_count_where_triton_ran() -> None:
         diagnosis = diagnose_text(log)
         assert diagnosis is not None, kind
         assert diagnosis.kind is kind
+
+
+def test_a_long_log_is_of_what_ran_near_the_failure() -> None:
+    filler = "".join(f"[{n}/900] building part {n} of 900\n" for n in range(900))
+    error = "LLVM ERROR: cannot select the load\n"
+    assert diagnose_text(filler + error) is not None
+    assert diagnose_text(f"{filler}$ vexc -O2 main.vex\n{error}") is None
 
 
 def test_a_failure_alone_is_what_was_asked_about() -> None:

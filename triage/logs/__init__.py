@@ -4,8 +4,8 @@
 with an anchor, `excerpts` yields them with their neighbours, `clean` removes wrappings, `window` bounds the view, the
 `recognisers` parse each line, `evidence` and `other_programs` decide whose a failure is, `chains` joins exceptions,
 `context` adds pass, stage and the line of `user_frames`, `dump` the operation that was being lowered, `episodes` ranks
-causes and consequences. `quoted` and `described` read what people write about a failure, `ending` names what else
-failed. `outcomes` adds the harness's facts; `signature` identifies the bug.
+causes and consequences. `quoted`, `described` and `statement` read what people write about a failure, `ending` names
+what else failed. `outcomes` adds the harness's facts; `signature` identifies the bug.
 """
 
 from triage.logs.finding import Finding, Specificity

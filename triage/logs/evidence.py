@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import islice
 
 from triage.logs import other_programs
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import is_tritons
+from triage.logs.frontend_texts import is_frontends, is_tritons
 from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
@@ -43,9 +43,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
 }  # fmt: skip
 # Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
 _NAMED = regex(
-    r"(?<![a-z])triton(?!.?(?:inference|server|client|backend|python_backend)"
-    r"|::(?:core|backend|server|client|arch|engines|api|ast|common)\b)"
-    r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
+    r"(?<![a-z])triton(?!.?(?:inference|server|client|backend|python_backend))|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
@@ -71,7 +69,6 @@ _COMPILER_WORDS = regex(
 )
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.
 LAUNCH = regex(r"\w\[[^\]]{1,200}\]\(")
-_LINKING = regex(r"collect2: error|linker command failed")
 #: torch's and ROCm's words for an error of the device, whoever's kernel it was.
 _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memory access fault by GPU")
 #: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
@@ -86,7 +83,6 @@ _WARNS = ("Error caught was", "A matching Triton is not available")
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
     other_programs.is_about_cpp,
-    other_programs.is_about_an_older_gpu,
 )
 #: Lines after a failure that are near it; those before are the window's.
 _NEAR = 12
@@ -98,13 +94,26 @@ def evidence_sieve(compiler: Compiler) -> Sieve:
     return sieve_for(EVIDENCE[compiler])
 
 
-def is_about(lines: Iterable[str]) -> bool:
-    """Whether a text is about Triton or CuTe DSL: it has evidence of them, or their names."""
-    return any(
-        _NAMED.search(line) or _OWN_WORDS.search(line) or _CUTE_WORDS.search(line) or any(map(line.__contains__, known))
-        for known in [tuple(chain.from_iterable(EVIDENCE.values()))]
-        for line in lines
+def is_about(lines: Sequence[str]) -> bool:
+    """Whether a text is about Triton or CuTe DSL: it has evidence of them, words of theirs or their names."""
+    return any(map(_is_evidence, lines)) or (
+        any(map(_NAMED.search, lines)) and not other_programs.are_other_tritons(lines)
     )
+
+
+def _is_evidence(line: str) -> bool:
+    own = _OWN_WORDS.search(line) or _CUTE_WORDS.search(line)
+    return bool(own) or any(string in line for strings in EVIDENCE.values() for string in strings)
+
+
+def _has_words(lines: Sequence[str]) -> bool:
+    """The same, or it has a text that Triton's front end raises."""
+    return is_about(lines) or any(map(is_frontends, lines))
+
+
+def is_of_others(lines: Sequence[str]) -> bool:
+    """Whether a text is about something else: another program ran, or somebody tells of it."""
+    return not _has_words(lines) and (any(map(other_programs.has_run, lines)) or other_programs.is_told(lines))
 
 
 def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
@@ -165,45 +174,30 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return environment.is_tritons(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return not other_programs.is_about_another_dialect(diagnosis)
-    words = diagnosis.exception is not None and is_tritons(first) and not other_programs.names_another(first)
+    words = diagnosis.exception is not None and is_tritons(first)
     return words or _OWN_WORDS.search(first) is not None
 
 
-#: Size of the caches of answers about lines: those around one failure are around the next as well.
-_CACHED = 64
-_names_another = lru_cache(_CACHED)(other_programs.names_another)
+#: Answers about lines that are kept: those around one failure are around the next as well.
+_has_run = lru_cache(64)(other_programs.has_run)
 
 
-@lru_cache(_CACHED)
-def _launches(line: str) -> bool:
-    return LAUNCH.search(line) is not None
-
-
-def names_another(lines: Iterable[str]) -> bool:
-    """Whether a line is one that another program prints about its own work."""
-    return any(map(_names_another, lines))
-
-
-def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool | None:
-    """Whether the failure is another program's, as far as it and the lines around it show; None: they do not.
+def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
+    """The finding with whose it is, as far as it and the lines around it show.
 
     ``traceback``: whether one that the line ends is without any frame of Triton; None if it ends none.
     """
     diagnosis = finding.diagnosis
     if _is_own(diagnosis):
-        return False
+        return replace(finding, foreign=False)
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
-        return traceback
+        return replace(finding, foreign=traceback)
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
-    # Other languages have the same syntax for a launch, or for a call of what a subscript gives.
-    if any(map(_launches, window.before)) and not any(map(other_programs.is_named, near)):
-        return False
-    if diagnosis.kind is Kind.ENVIRONMENT:
-        # Triton's own launcher is compiled and linked as well.
-        near = [line for line in near if not _LINKING.search(line)]
-        if any(map(environment.is_tritons, near)):
-            return False
-    return True if names_another(near) or other_programs.is_of_another_library(diagnosis) else None
+    # Triton's own launcher is compiled and linked as well.
+    if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.is_tritons, near)):
+        return replace(finding, foreign=False)
+    foreign = True if other_programs.is_of_another_library(diagnosis) else None
+    return replace(finding, foreign=foreign, beside=any(map(_has_run, near)))
 
 
 def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
@@ -222,16 +216,19 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         for finding in known
     ]
     last = max((finding.position for finding in known), default=-1)
+    # Of a long text no line is kept: what is near a failure decides.
+    is_open = not has_evidence and any(finding.foreign is None for finding in known) and not _has_words(whole)
+    has_run = is_open and any(map(other_programs.has_run, whole))
+    is_told = is_open and other_programs.is_told(whole, [finding.diagnosis.message for finding in known])
     lines = len(whole) or math.inf
-    is_open = not has_evidence and any(finding.foreign is None for finding in known)
-    # Triton's own launcher is linked as well.
-    beside = [line for line in whole if not _LINKING.search(line)] if is_open else []
-    others = names_another(beside) or other_programs.are_named(beside)
-    return [
-        replace(finding, foreign=True)
-        if finding.diagnosis.message.startswith(_WARNS) and finding.position < last
-        else replace(finding, foreign=not has_evidence and (others or lines > _longest(finding)))
-        if finding.foreign is None
-        else finding
-        for finding in known
-    ]
+
+    def is_foreign(finding: Finding) -> bool:
+        if finding.diagnosis.message.startswith(_WARNS) and finding.position < last:
+            return True
+        if finding.foreign is not None or has_evidence:
+            return finding.foreign is True
+        # Around the compiler the same fails whoever tells it.
+        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
+        return has_run or told or (finding.beside and not whole) or lines > _longest(finding)
+
+    return [replace(finding, foreign=is_foreign(finding)) for finding in known]

@@ -36,6 +36,7 @@ class Finding:
     can be judged better once the kernel's file is known.
     ``extent`` is how many lines after ``position`` are part of it; no recogniser reads them again.
     ``foreign`` is true for a failure without any relation to Triton; None while that is not decided.
+    ``beside`` is true where a line near it shows that another program ran.
     ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 before ranking.
     ``follows`` is the rank of the finding that this one follows from, or repeats; None for a cause.
     """
@@ -46,6 +47,7 @@ class Finding:
     locations: tuple[SourceLocation, ...] = ()
     extent: int = 0
     foreign: bool | None = False
+    beside: bool = False
     rank: int = 0
     follows: int | None = None
 

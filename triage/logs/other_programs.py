@@ -1,58 +1,46 @@
-"""Words of other programs, about their own work, in lines that a compile with Triton may print as well.
+"""Signs that a text is about another program, where nothing in it shows Triton, Gluon or CuTe DSL.
 
-Builds with nvcc, the inference server and the library for binary analysis that are named Triton, other compilers on
-LLVM and MLIR, other libraries for GPUs.
+No names of programs but of two others that are named Triton: somebody writes about something else, another program
+than Python ran, a symbol or an operation is none that a kernel has.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from triage.logs.patterns import regex
 from triage.model.diagnosis import Diagnosis, Kind
 
-_WORDS = regex(
-    # builds
-    r"\bnvcc\b(?!:)|\bhipcc\b|--offload-arch|\.cuh?\b"
-    r"|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build"
-    r"|\bmake(?:\[\d\])?: \*\*\*|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error"
-    r"|\bclang(?:\+\+)?(?:-\d\d)?: error"
-    # the inference server, and the library for binary analysis, that are named Triton
-    r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
-    r"|libtriton_\w{2,40}\.so|\bmodel_repository"
-    r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
-    r"|triton::(?:backend|core|server|API|arch|engines|ast)"
-    # other users of LLVM
-    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc|(?:llvm|mlir)-\w{2,20})\b"
-    r"|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
-    r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
-    r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
-    r"|\bld-temp\.o\b|/lld\+0x"
-    r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
-    r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
-    r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
-    r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
-    r"|>>> referenced by \S{1,200}\.(?:c|cc|cpp|cu|hip)\b"
-    r"|\bnvJitLinkError|NVJITLINK_ERROR|libnvidia-ptxjitcompiler|\bterminated program cc1|\btoyc-ch\d"
-    # CUTLASS in C++
-    r"|\bcutlass/\S{1,200}\.(?:hpp|inl)\b|\bCUTLASS C\+\+"
-    # other users of MLIR
-    r"|\biree[-_]|\biree\b|\btorch[-_]mlir\b|\b(?:onnx|tpu|circt|mlir|stablehlo|flang|fir|hlo)-(?:mlir|opt|translate)\b"
-    r"|external/(?:xla|org_tensorflow)/|\bxla::(?!gpu::triton)|\btvm::|\btilelang[./]|\bmojo (?:run|build)\b"
+# The inference server, and the library for binary analysis.
+_OTHER_TRITONS = regex(
+    r"triton[-_ ]?(?:server|client|backend)|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
+    r"|libtriton_\w{2,40}\.so|\bmodel_repository|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
+    r"|triton::(?:backend|client|common|core|server|API|arch|engines|ast)"
 )
-# Names of other languages and compilers for GPUs, of their libraries, and of programs with kernels of their own.
-_NAMES = regex(
-    # languages and their compilers
-    r"\b[Mm]ojo\b|\.mojo\b|\bmodular(?:ml)?/|\b(?:jax|jaxlib|XLA|TVM|tvm|tilelang|TileLang|Halide|taichi|Taichi)\b"
-    r"|\bwarp as wp\b|\bwp\.(?:kernel|launch)|\b[Nn]umba\b|@cuda\.jit\b|\bcupy\b|\bpycuda\b|\bCUDA\.jl\b|\bJulia\b"
-    r"|\b[Rr]ust\b|\bnvfortran\b|\bnvc\+\+|\bnvrtc|\bNVRTC|\bSYCL\b|\bhipSYCL\b|\bAdaptiveCpp\b|\bacpp\b|\b(?:pocl|PoCL)\b"
-    r"|\bHIPRTC\b|\bOpenMP\b|\bOpenACC\b|\bKokkos\b|\bEnzyme\b|\btinygrad\b|\bclang(?:\+\+)? (?:version )?\d{1,2}\b"
-    r"|\bllc (?:on|with|for|from)\b|\bmlir-(?:opt|translate|cpu-runner)\b|\bIn function: _Z"
-    r"|\bflang\b|\bHLSL\b|\bDXIL\b|\b[Zz]ig\b|\bGLSL\b"
-    # libraries and programs
-    r"|\bVulkan\b|\bMetal\b|\bOptiX\b|\b[Oo]llama\b|\bllama[-_.]cpp|\bonnxruntime\b|\btensorflow\b|\bTensorFlow\b"
-    r"|\bTensorRT\b|\beBPF\b|\b[Bb]lender\b|\bllvm-project-rocm\b|\bGROMACS\b|\bOpenCV\b|\bkernel module\b"
-    # builds, and targets that no kernel has
-    r"|CUDA_ARCH|\bCMAKE_|\b[Cc][Mm]ake\b|\bARM\b|\bRISC-?V\b"
+# What ran, where Triton has no program but Python: a prompt with another program, LLVM's line about its own, the name
+# of a program before what it says of its source. How clang begins LLVM's errors, and a tag of its issues. Functions of
+# C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in.
+_RAN = regex(
+    r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
+    r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
+    r"|^(?!python|pytest|pt_)\w[\w+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
+    r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
+    r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift)\b(?!\.)"
+    r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
+    r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
+)
+_PLAIN = regex(r"\b[A-Za-z][a-z]{1,30}\b")
+# Words that only sentences and their parts have.
+_JOINING = regex(
+    r"(?:^|[\s(])(?:the|an?|is|was|for|with|when|while|from|of|on|by|at|it|my|our|we|I|to|in|this|and|as)(?= )",
+    re.IGNORECASE,
+)
+_FEWEST_WORDS = 3
+_COMPARED = 60
+"""Characters that tell a message from others."""
+# Of a report, a traceback, a stack or a dump, which may have sentences.
+_OF_REPORTS = regex(
+    r"^(?:    |\s{0,3}(?:File \"|#\d|0x|\d{1,4}\. ?\s|\d{1,6} \||PLEASE|; \*\*\*|//|Traceback|During handling of))"
+    r"|\bRunning pass '|^The above exception"
 )
 #: What the driver calls PTX that a program gives it to assemble; Triton assembles its own in a file.
 _OF_DRIVER = "ptxas application ptx input"
@@ -76,23 +64,33 @@ _OPERATION = regex(
 )
 
 
-def names_another(line: str) -> bool:
-    """True for a line that another program prints about its own work."""
-    return _WORDS.search(line) is not None
+def are_other_tritons(lines: Iterable[str]) -> bool:
+    """True for a text about the inference server or the library for binary analysis that are named Triton."""
+    return any(map(_OTHER_TRITONS.search, lines))
 
 
-# The programs whose failures are read, by their names alone.
-_OURS = regex(r"\btriton\b(?!.server)|\binductor\b|\btorch\.compile\b|\bgluon\b|\bcutlass.dsl\b", re.IGNORECASE)
+def has_run(line: str) -> bool:
+    """True for a line that shows that another program ran."""
+    return _RAN.search(line) is not None
 
 
-def is_named(line: str) -> bool:
-    """True for a line with the name of another language, compiler or library for GPUs."""
-    return _NAMES.search(line) is not None
+def is_told(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
+    """True where a line is somebody's own words; a line of the failures' messages is not.
+
+    Asked of a text that names none of the compilers whose failures are read: then it is about something else.
+    """
+    stated = [(message, message.partition("\n")[0][:_COMPARED]) for message in messages]
+    return any(
+        _is_sentence(line)
+        and not any(first in line or line.strip()[:_COMPARED] in message for message, first in stated)
+        for line in lines
+    )
 
 
-def are_named(whole: Sequence[str]) -> bool:
-    """True for a text that names other programs and none of those whose failures are read."""
-    return any(map(is_named, whole)) and not any(map(_OURS.search, whole))
+def _is_sentence(line: str) -> bool:
+    """True for a sentence or a part of one."""
+    words = _JOINING.search(line) is not None and len(_PLAIN.findall(line)) >= _FEWEST_WORDS
+    return words and _OF_REPORTS.search(line) is None
 
 
 _CUTE_PACKAGE = regex(r"\bcutlass[-_]dsl\b|\bCu[Tt]e ?-?DSL\b", re.IGNORECASE)
@@ -123,15 +121,6 @@ _OF_A_FUNCTION = frozenset({Kind.PTXAS, Kind.ASSEMBLER, Kind.LLVM_DIAGNOSTIC})
 def is_about_cpp(diagnosis: Diagnosis) -> bool:
     """True for an error of the code generator's or an assembler's about a function of C++."""
     return diagnosis.kind in _OF_A_FUNCTION and _MANGLED.search(diagnosis.message[:1000]) is not None
-
-
-# Triton has no release for GPUs before Volta.
-_BEFORE_TRITON = regex(r"\brequires \.target sm_[2-6]\d\b")
-
-
-def is_about_an_older_gpu(diagnosis: Diagnosis) -> bool:
-    """True for an error that ptxas has for GPUs alone that Triton never supported."""
-    return diagnosis.kind is Kind.PTXAS and _BEFORE_TRITON.search(diagnosis.message) is not None
 
 
 # Terms of the compiler's, in an error that names neither file nor line.

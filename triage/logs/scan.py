@@ -13,7 +13,7 @@ from triage.logs.context import Context
 from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
-from triage.logs.evidence import attributed, is_about, is_foreign, names_another, settled
+from triage.logs.evidence import attributed, is_about, is_of_others, judged, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
@@ -168,7 +168,7 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     ends = diagnosis.exception is not None or is_exception_line(window.line)
     finding = attributed(finding, window)
     traceback = context.end_traceback(window.before) if ends else None
-    finding = replace(finding, foreign=is_foreign(finding, window, traceback.foreign if traceback else None))
+    finding = judged(finding, window, traceback.foreign if traceback else None)
     if traceback is not None and traceback.traces:
         finding = chains.traced(finding, traceback.source, window.before)
     if ends:
@@ -230,7 +230,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
 
 
 def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
-    if names_another(excerpts.whole):
+    if is_of_others(excerpts.whole):
         return None
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
     lines = excerpts.whole
