@@ -10,7 +10,8 @@ from commands import DATA, KERNELS
 from golden_files import Golden
 
 from triage.cases import reproducers
-from triage.cases.locate import locate, stated_values
+from triage.cases.locate import locate
+from triage.cases.stated import stated_values
 from triage.model.case import Language
 from triage.model.errors import InputError
 

@@ -1,9 +1,7 @@
 """Finds the case of a CASE argument: ``kernel.py::function``, a case folder, a reproducer, another tool's files."""
 
-import ast
 import difflib
 import glob
-import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -13,25 +11,17 @@ from typing import Any
 from triage.cases import reproducers
 from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
+from triage.cases.from_source import from_source
 from triage.cases.packages import find_package
-from triage.cases.slices import sliced
-from triage.cases.stated import StatedValues
+from triage.cases.stated import read_constexprs, read_divisors, read_options, read_signature, read_target
 from triage.filesystem.files import ANYWHERE
 from triage.frontends import documents
-from triage.frontends.constants import check_constant
-from triage.frontends.frontend import Frontend, frontend
+from triage.frontends.frontend import frontend
 from triage.model import case as cases
-from triage.model.case import Case, Language
-from triage.model.compilers import CUTE, TRITON
-from triage.model.errors import InputError, unreadable
+from triage.model.case import Case
+from triage.model.errors import InputError
 from triage.model.target import DEFAULT_TARGET, Target
 from triage.source.imports import imported_files
-
-_FLAGS = ("num_warps", "num_stages", "num_ctas")
-"""Options that have flags of their own."""
-
-_NOT_A_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
-"""Exceptions of ``ast.literal_eval`` for text that is not a literal."""
 
 
 def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
@@ -52,7 +42,7 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
     """All cases that ``text`` names; a folder of Triton's cache, for example, may contain several."""
     options = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
     if "::" in text:
-        return Located((_from_source(text, options),))
+        return Located((from_source(text, source_file(text.rpartition("::")[0]), options),))
     path = Path(text)
     if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
@@ -160,76 +150,17 @@ def _mlir_reproducers(path: Path) -> list[Path]:
         return []
 
 
-def _from_source(text: str, options: Mapping[str, Any]) -> Case:
-    file, _, name = text.rpartition("::")
-    path = source_file(file)
-    if not name.isidentifier():
-        raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
-    case = Case(path.parent, path.name, name, cases.frozen(), boundary=ANYWHERE)
-    try:
-        source = case.read()
-    except OSError as error:
-        raise unreadable(file, error) from None
-    cases.check_source(source, path, name, classes=True)
-    language = _language(source, name)
-    cases.check_source(source, path, name, classes=frontend(language).has_classes)
-    target = _target(options, Target.parse(DEFAULT_TARGET), frontend(language))
-    values = stated_values(options, language)
-    if unknown := sorted(set(values.divisible) - set(values.signature)):
-        raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
-    of_constructor = _constructor_arguments(source, name)
-    constructed = {key: value for key, value in values.constexprs.items() if key in of_constructor}
-    return replace(
-        sliced(case),
-        signature=cases.frozen(_with_annotated(text, source, name, values, language)),
-        constexprs=cases.frozen({key: value for key, value in values.constexprs.items() if key not in constructed}),
-        construct=cases.frozen(constructed),
-        divisible=values.divisible,
-        target=target,
-        options=values.options,
-        language=language,
-    )
-
-
-def _with_annotated(text: str, source: bytes, name: str, stated: StatedValues, language: Language) -> dict[str, str]:
-    """The signature with the types that annotations state. Raises InputError naming all parameters that have none."""
-    host = frontend(language).host(source, name)
-    known = {**stated.signature, **stated.constexprs}
-    if host is None:
-        return dict(stated.signature)
-    if missing := [option for parameter, option in host.missing.items() if parameter not in known]:
-        raise InputError(f"{text}: not given, and not in its annotations: {', '.join(missing)}")
-    annotated = {parameter: type_ for parameter, type_ in host.annotated.items() if parameter not in known}
-    return {**stated.signature, **annotated}
-
-
-def stated_values(options: Mapping[str, Any], language: Language = Language.TRITON) -> StatedValues:
-    """What the command line states of a kernel. Raises InputError."""
-    reader = frontend(language)
-    signature = _signature(options.get("arg") or (), reader)
-    constexprs = _constexprs(options.get("const") or (), reader)
-    if both := sorted(set(signature) & set(constexprs)):
-        raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
-    divisible = _divisors(options.get("divisible") or (), reader)
-    stated = {name: value for name, value in options.items() if value not in (None, (), [])}
-    return StatedValues(*map(cases.frozen, (signature, constexprs, divisible, _options(stated, reader))))
-
-
-def targets(text: str | None) -> list[Target]:
-    """The targets of ``--target``: one or several, with commas between them. Raises InputError."""
-    words = (DEFAULT_TARGET if text is None else text).split(",")
-    triton = frontend(Language.TRITON)
-    return list(dict.fromkeys(_target({"target": word.strip()}, Target("cuda", "90"), triton) for word in words))
-
-
 def _changed(case: Case, options: Mapping[str, Any]) -> Case:
     """A stored case with its values replaced by those of the command line."""
     reader = frontend(case.language)
-    arguments, constants = _signature(options.get("arg", ()), reader), _constexprs(options.get("const", ()), reader)
+    arguments, constants = (
+        read_signature(options.get("arg", ()), reader),
+        read_constexprs(options.get("const", ()), reader),
+    )
     construct = {name: constants.pop(name) for name in case.construct if name in constants}
     signature = {name: type_ for name, type_ in {**case.signature, **arguments}.items() if name not in constants}
     constexprs = {name: value for name, value in {**case.constexprs, **constants}.items() if name not in arguments}
-    divisors = _divisors(options.get("divisible", ()), reader)
+    divisors = read_divisors(options.get("divisible", ()), reader)
     if unknown := sorted(set(divisors) - set(signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
     divisible = {**case.divisible, **divisors}
@@ -239,131 +170,8 @@ def _changed(case: Case, options: Mapping[str, Any]) -> Case:
         signature=signature,
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
-        options={**case.options, **_options(options, reader)},
-        target=_target(options, case.target, reader),
+        options={**case.options, **read_options(options, reader)},
+        target=read_target(options, case.target, reader),
     )
     changed = replace(changed, construct=cases.frozen({**case.construct, **construct}))
     return ir_text.completed(changed) if case.is_ir else changed
-
-
-def _target(options: Mapping[str, Any], default: Target, language: Frontend) -> Target:
-    try:
-        target = Target.parse(options["target"]) if "target" in options else default
-    except InputError as error:
-        raise InputError(f"--{error}") from None
-    language.check_target(target, lambda problem: InputError(f"--target {target}: {problem}"))
-    return target
-
-
-def _constructor_arguments(source: bytes, name: str) -> set[str]:
-    """The arguments of the constructor of the class ``name``; empty where it is none, or has no constructor here."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            constructors = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
-            return {argument.arg for each in constructors for argument in (*each.args.args, *each.args.kwonlyargs)}
-    return set()
-
-
-def _language(source: bytes, name: str) -> Language:
-    """The language of a kernel, read from its decorator. The worker compares it with the function itself. A file may
-    contain kernels of both languages, so the import of the decorator decides. For a name that is not a decorated
-    function (assigned, imported), any import of Gluon makes it Gluon."""
-    nodes = list(ast.walk(ast.parse(source)))
-    modules = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {(node.module or "").partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
-    if CUTE.module in modules and TRITON.module not in modules:
-        return Language.CUTE
-    gluon = [
-        re.escape(alias.asname or alias.name)
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-        if "gluon" in f"{getattr(node, 'module', None)}.{alias.name}"
-    ]
-    if not gluon:
-        return Language.TRITON
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
-    decorators = [ast.unparse(decorator) for function in functions for decorator in function.decorator_list]
-    from_gluon = re.compile(rf"(?:{'|'.join(gluon)})\b")
-    return Language.GLUON if not decorators or any(map(from_gluon.match, decorators)) else Language.TRITON
-
-
-def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in values:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier() or not value:
-            raise InputError(f"--{option} {text!r}: write {example}")
-        if name in pairs:
-            raise InputError(f"--{option} {name}: given twice")
-        pairs[name] = value
-    return pairs
-
-
-def _signature(values: Iterable[str], language: Frontend) -> dict[str, str]:
-    signature = _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
-    for name, text in signature.items():
-        language.check_type(text, lambda problem, name=name: InputError(f"--arg {name}: {problem}"))
-    return signature
-
-
-def _constexprs(values: Iterable[str], language: Frontend) -> dict[str, Any]:
-    pairs = _pairs("const", values, "--const NAME=VALUE, such as --const BLOCK_M=128")
-    return {name: constant(name, text, language) for name, text in pairs.items()}
-
-
-def constant(name: str, text: str, language: Frontend, option: str = "--const") -> Any:
-    """A Python literal, a dtype by name, or an object of the language as text. Raises InputError."""
-    if (dtype := language.dtype(text)) is not None:
-        return dtype
-    if language.object_text.match(text):
-        return text
-    try:
-        value = _with_lists(ast.literal_eval(text))
-    except _NOT_A_LITERAL:
-        lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
-        fix = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
-        raise InputError(f"{option} {name}={text}: neither a Python literal nor a dtype; {fix}") from None
-    check_constant(value, lambda problem: InputError(f"{option} {name}: {problem}"))
-    return value
-
-
-def _with_lists(value: Any) -> Any:
-    """Tuples as lists, as in JSON; the worker converts them back."""
-    return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
-
-
-def _divisors(values: Iterable[str], language: Frontend) -> dict[str, int]:
-    divisors = {}
-    for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
-        value = int(text) if text.isascii() and text.isdigit() else text
-        language.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
-        divisors[name] = int(value)
-    return divisors
-
-
-def _options(options: Mapping[str, Any], language: Frontend) -> dict[str, Any]:
-    compiled_with = {name: options[name] for name in _FLAGS if name in options}
-    for name, text in _pairs("option", options.get("option", ()), "--option NAME=VALUE").items():
-        if name in compiled_with:
-            raise InputError(f"--option {name}: also given as {_flag(name)}")
-        compiled_with[name] = option_value(name, text, "--option")
-    language.check_options(
-        compiled_with, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}")
-    )
-    return compiled_with
-
-
-def option_value(name: str, text: str, option: str) -> Any:
-    """The value of a back-end's option: a Python literal, else the text itself. Raises InputError."""
-    try:
-        value = _with_lists(ast.literal_eval(text))
-    except _NOT_A_LITERAL:
-        value = text
-    check_constant(value, lambda problem: InputError(f"{option} {name}: {problem}"))
-    return value
-
-
-def _flag(option: str) -> str:
-    """The flag that states an option."""
-    return f"--{option.replace('_', '-')}" if option in _FLAGS else f"--option {option}"

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from triage.cases import packages
-from triage.cases.locate import sources, stated_values, targets
-from triage.cases.stated import StatedValues
+from triage.cases.locate import sources
+from triage.cases.stated import StatedValues, stated_values, targets
 from triage.cli.options import F, note
 from triage.drafts import plans, words
 from triage.drafts.drafting import ALL, Settled, Which

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from triage.cases.locate import constant, option_value
+from triage.cases.stated import constant, option_value
 from triage.frontends.constants import check_constant
 from triage.frontends.frontend import Frontend, frontend
 from triage.matrix.releases import select
