@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from triage.drafts.project import External, LocatedNode, Project, ProjectFile, Scope
+from triage.drafts.project import Project
+from triage.drafts.project_file import External, LocatedNode, ProjectFile, Scope
 from triage.model.case import Language
 from triage.source.module import called
 

@@ -20,7 +20,8 @@ from triage.drafts.infer import infer
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted, mentions_jit
 from triage.drafts.model import JitFunction
 from triage.drafts.pointers import never_pointers
-from triage.drafts.project import Project, ProjectFile, Scope
+from triage.drafts.project import Project
+from triage.drafts.project_file import ProjectFile, Scope
 from triage.model.errors import InputError
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from triage.drafts.declarations import literal
 from triage.drafts.jitted import Jitted, dotted
 from triage.drafts.model import Basis, Value
-from triage.drafts.project import ProjectFile
+from triage.drafts.project_file import ProjectFile
 
 
 def heuristics_of(jitted: Jitted) -> tuple[str, ...]:

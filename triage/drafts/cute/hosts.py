@@ -12,7 +12,8 @@ from triage.drafts.cute.architectures import required_target
 from triage.drafts.cute.entries import run_entries
 from triage.drafts.cute.program import CuteLaunch, HostProgram
 from triage.drafts.cute.values import ClassValue, FunctionValue, ModuleValue
-from triage.drafts.project import Project, ProjectFile
+from triage.drafts.project import Project
+from triage.drafts.project_file import ProjectFile
 
 _MOST_FILES = 8
 """Other files of the project that are run for the launches of a host function that its own file does not launch."""

@@ -29,7 +29,8 @@ from triage.drafts.cute.values import (
     Partial,
 )
 from triage.drafts.host.values import Foreign
-from triage.drafts.project import Project, ProjectFile
+from triage.drafts.project import Project
+from triage.drafts.project_file import ProjectFile
 from triage.model.target import Target
 from triage.source.functions import defaults
 

@@ -12,7 +12,7 @@ from triage.drafts.device.terms import DTYPES, NOTHING, Term, Types, either, fol
 from triage.drafts.device.use_recorder import MOST_TERMS, last_name
 from triage.drafts.device.uses import ElementUse, Use
 from triage.drafts.jitted import Jitted, dotted
-from triage.drafts.project import LocatedNode
+from triage.drafts.project_file import LocatedNode
 
 
 class KernelExpressions(LanguageCalls, ABC):

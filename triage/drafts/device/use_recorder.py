@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from triage.drafts.device.terms import Term
 from triage.drafts.device.uses import ElementUse, Use, Uses
 from triage.drafts.jitted import Jitted, JittedFunctions
-from triage.drafts.project import ProjectFile
+from triage.drafts.project_file import ProjectFile
 
 MOST_TERMS = 60_000
 """Expressions to read of one kernel; the largest seen, with the functions that it calls, has 20,000."""

@@ -29,7 +29,7 @@ from triage.drafts.host.values import (
     merged,
 )
 from triage.drafts.jitted import dotted
-from triage.drafts.project import Scope
+from triage.drafts.project_file import Scope
 
 _INLINED = 3
 """Calls in one another that are read with the values of their arguments."""

@@ -26,7 +26,8 @@ from triage.drafts.host.values import (
     truth,
 )
 from triage.drafts.jitted import Jitted, JittedFunctions
-from triage.drafts.project import Project, ProjectFile, Scope
+from triage.drafts.project import Project
+from triage.drafts.project_file import ProjectFile, Scope
 
 FOLLOWED_CALLERS = 2
 """Calls to follow backwards from a launch: the wrapper's caller states ``eps``."""

@@ -36,7 +36,7 @@ from triage.drafts.host.values import (
     merged,
 )
 from triage.drafts.jitted import JittedFunctions, dotted
-from triage.drafts.project import External, LocatedNode, ProjectFile, Scope
+from triage.drafts.project_file import External, LocatedNode, ProjectFile, Scope
 
 _MOST_CALLERS = 4
 """Callers of a function to read; the others seldom pass anything else."""

@@ -19,7 +19,7 @@ from triage.drafts.host.values import (
     none_last,
 )
 from triage.drafts.jitted import dotted
-from triage.drafts.project import Scope
+from triage.drafts.project_file import Scope
 
 _TENSOR_USES = frozenset({
     "shape", "stride", "dtype", "device", "size", "contiguous", "view", "numel", "data_ptr", "is_contiguous",

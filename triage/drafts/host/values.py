@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triage.drafts.jitted import Jitted
-from triage.drafts.project import ProjectFile, Scope
+from triage.drafts.project_file import ProjectFile, Scope
 
 MOST_ALTERNATIVES = 4
 """Values that an expression may have; more are seldom distinct launches."""
