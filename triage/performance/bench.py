@@ -6,7 +6,6 @@ outputs of the first that ran, in a file, with which the others are compared. Th
 """
 
 import json
-import math
 import os
 import secrets
 import selectors
@@ -35,9 +34,10 @@ from triage.model import launch_plan as plan
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 from triage.model.launch_plan import BadInputs, LaunchPlan
-from triage.model.measurement import Difference, Measurement, MemoryCheck, NotMeasured
+from triage.model.measurement import Measurement, MemoryCheck, NotMeasured
 from triage.model.words import signal_name
 from triage.performance import sanitizer
+from triage.performance.timing import measurement
 
 K = TypeVar("K")
 A = TypeVar("A", Measurement, MemoryCheck)
@@ -48,7 +48,6 @@ LAUNCHED = "launched"
 _WATCH_S = 0.1
 _RELEASE_S = 30.0
 """A killed process leaves once the driver has torn its context down; a GPU that needs longer is not usable."""
-_QUANTILES = (0.2, 0.5, 0.8)
 _MOST_LINE = 200
 
 
@@ -302,7 +301,7 @@ class Bench:
             where = "" if everywhere else f", while {process.doing}"
             return NotMeasured(f"{one_line(answer.get('reason'))}{where}", everywhere)
         try:
-            return self._measurement(answer, resolved)
+            return measurement(answer, resolved, max(resolved.tolerance, self._tolerance))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
             return NotMeasured("the worker's answer cannot be read")
 
@@ -317,34 +316,6 @@ class Bench:
         if number := process.status & 0x7F:
             return f"the process died of {signal_name(number)}{while_}{_last_line(process.log)}"
         return f"the process called exit({process.status >> 8}){while_}{_last_line(process.log)}"
-
-    def _measurement(self, answer: dict[str, Any], resolved: LaunchPlan) -> Measurement:
-        times = sorted(float(time_ms) for time_ms in answer["times_ms"])
-        p20, median, p80 = (_quantile(times, share) for share in _QUANTILES)
-        compared = answer["comparison"]
-        difference = None
-        if compared is not None and not compared.get("incomparable"):
-            difference = Difference(
-                output=str(compared["output"]),
-                absolute=_finite(compared["absolute"]),
-                relative=_finite(compared["relative"]),
-                undefined=int(compared["undefined"]),
-                tolerance=max(resolved.tolerance, self._tolerance),
-                elements=int(compared["elements"]),
-            )
-        return Measurement(
-            median_ms=median,
-            p20_ms=p20,
-            p80_ms=p80,
-            launches=len(times),
-            device=str(answer["device"]),
-            clock=str(answer["clock"]),
-            # 1e9: milliseconds to seconds, and operations to their millions of millions.
-            tflops=None if resolved.flops is None or median <= 0 else resolved.flops / median / 1e9,
-            agrees=None if difference is None else difference.agrees,
-            difference=difference,
-            reference=compared is None and bool(resolved.outputs),
-        )
 
 
 def _plan(case: Case) -> LaunchPlan:
@@ -373,17 +344,3 @@ def _last_line(log: BoundedLog) -> str:
     """The last printed line, as the end of a sentence."""
     lines = [line.strip() for line in log.text().splitlines() if line.strip()]
     return f": {lines[-1][:_MOST_LINE]}" if lines else ""
-
-
-def _quantile(times: list[float], share: float) -> float:
-    """Interpolated as ``numpy.quantile`` does by default. Raises ValueError for no or bad times."""
-    if not times or not all(math.isfinite(time_ms) and time_ms >= 0 for time_ms in times):
-        raise ValueError("no times")
-    position = share * (len(times) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(times) - 1)
-    return times[below] + (times[above] - times[below]) * (position - below)
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
