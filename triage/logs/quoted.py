@@ -96,7 +96,9 @@ _RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
 )
 # A log that breaks off at a line of Triton's or torch's that raises.
 _LIBRARY = regex(r"[\\/](?:triton|torch)[\\/]")
-_RAISES = regex(r"\s{0,40}raise (?:\w{1,60}\.){0,6}(?P<name>[A-Z]\w{1,80})\(f?[\"'](?P<text>[^\"']{8,600})")
+_RAISES = regex(
+    r"\s{0,40}raise (?:\w{1,60}\.){0,6}(?P<name>[A-Z]\w{1,80})\(f?(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark)).){8,600})"
+)
 # MLIR's words in a heading.
 _CONVERSION = regex(
     r"(?:^|[\s:])"

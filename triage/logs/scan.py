@@ -235,9 +235,10 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
     lines = excerpts.whole
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
-    told = in_prose or quoted(lines) or (described(lines) if is_about_triton else None)
-    is_open = not (told or collector.findings or collector.others) and is_about(lines)
-    return stated(lines, _read_line) if is_open else told
+    if told := in_prose or quoted(lines):
+        return told
+    is_open = not (collector.findings or collector.others) and is_about(lines)
+    return (stated(lines, _read_line) if is_open else None) or (described(lines) if is_about_triton else None)
 
 
 def _read_line(position: int, line: str) -> Finding | None:

@@ -29,7 +29,7 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "The host compiler does not find {}",
         regex(
-            rf"(?:fatal error ?C1083: .{{0,120}}?|fatal error: |error: include file ){_OPENING}?"
+            rf"(?:fatal error ?C1083: .{{0,120}}?|error: |error: include file ){_OPENING}?"
             rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_CLOSING}|[:, ]).{{0,20}}(?:No such file|not found)"
         ),
     ),
@@ -155,6 +155,7 @@ def _read(window: Window) -> Finding | None:
 RECOGNISER = Recogniser(
     anchors=(
         "fatal error",
+        "file not found",
         "include file ",
         "annot find -l",
         " library -l",
