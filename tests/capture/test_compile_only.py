@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import Run, start_triage
+from commands import Run, call_triage
 from running import Bench
 
 from triage.capture.compile_only import CompileOnly, emulated_gpu
@@ -132,7 +132,7 @@ def test_the_document_has_what_was_reached(bench: Bench) -> None:
 def test_a_target_that_cannot_be_is_said_before_the_program_runs(
     tmp_path: Path, given: tuple[str, ...], expected: str
 ) -> None:
-    done = start_triage(tmp_path, "run", *given, "--", "false")
+    done = call_triage(tmp_path, "run", *given, "--", "false")
     assert (done.code, done.out) == (2, "")
     assert expected in done.err
     assert len(done.err.splitlines()) == 1

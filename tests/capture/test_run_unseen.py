@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import Triage, start_triage
+from commands import Triage, run_program, start_triage
 from running import PROGRAMS, Bench, signatures
 
 import triage
@@ -175,7 +175,7 @@ MODES = [(), ("--guard",), ("--timeout", "60"), ("--compile-only", "--target", "
 
 @pytest.mark.parametrize("options", MODES, ids=lambda options: options[0] if options else "plain")
 def test_the_death_of_the_program_is_told(empty_cache: Path, options: tuple[str, ...]) -> None:
-    done = start_triage(empty_cache, "run", *options, "--", "sh", "-c", "kill -KILL $$")
+    done = run_program(empty_cache, *options, "--", "sh", "-c", "kill -KILL $$")
     lines = [line for line in done.err.splitlines() if "reached" not in line]
     assert (done.code, lines) == (
         137,
@@ -194,7 +194,7 @@ def test_the_death_of_the_program_is_told(empty_cache: Path, options: tuple[str,
     ],
 )
 def test_what_a_shell_passes_on_is_told_too(empty_cache: Path, script: str, code: int, ending: str) -> None:
-    done = start_triage(empty_cache, "run", "--", "sh", "-c", script)
+    done = run_program(empty_cache, "--", "sh", "-c", script)
     assert (done.code, done.err.splitlines()[0]) == (code, f"triage: sh -c '{script}' {ending}")
 
 

@@ -111,7 +111,8 @@ def _hostile(value: Any, text: str) -> Any:
         case dict():
             return {name: one if name in _KEPT | _CLOSED else _hostile(one, text) for name, one in value.items()}
         case list():
-            return [_hostile(one, text) for one in value]
+            # Of many of one kind, two.
+            return [_hostile(one, text) for one in value[:2]]
     return value
 
 
