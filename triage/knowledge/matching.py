@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from triage.knowledge.calibration import RATES, Way
 from triage.knowledge.entry import Entry, Symptoms
@@ -102,7 +103,7 @@ def near_misses(
     diagnosis = _attributed(diagnosis, case)
     near = []
     for entry in entries:
-        fields = list(_fields(entry.symptoms, diagnosis))
+        fields = list(_fields(entry.symptoms, diagnosis, compared=True))
         names_it = any(field.holds and field.name in ("message", "function") for field in fields)
         almost = any(field.name == "message" and not field.holds and field.share >= _ALMOST for field in fields)
         differences = [field.difference for field in fields if not field.holds]
@@ -152,7 +153,9 @@ class _Field:
     share: float = 0.0
 
 
-def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
+def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) -> Iterator[_Field]:
+    """The symptoms beside the diagnosis. ``compared``: how near a message is that does not hold is said as well, which
+    takes longer than all the rest."""
     for name, expected, actual in (
         ("kind", symptoms.kind, diagnosis.kind.value),
         ("file", symptoms.file, diagnosis.file),
@@ -180,8 +183,15 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
         holds = any(text in function for text in symptoms.function)
         yield _Field("function", holds, _DOUBT["function"], difference)
     if symptoms.message:
-        stated = f"{diagnosis.headline}\n{diagnosis.message}"
-        yield _message(symptoms.message, f"{stated}\n{renamed}" if (renamed := _modern(stated)) != stated else stated)
+        yield _message(symptoms.message, *_stated(diagnosis.headline, diagnosis.message), compared)
+
+
+@lru_cache(maxsize=8)  # Of one diagnosis, and those related to it, all entries ask.
+def _stated(headline: str, message: str) -> tuple[str, str]:
+    """What a diagnosis states, and the same in one line: a text may have been wrapped by whoever pasted it."""
+    stated = f"{headline}\n{message}"
+    stated = f"{stated}\n{renamed}" if (renamed := _modern(stated)) != stated else stated
+    return stated, " ".join(stated.split())
 
 
 def _modern(message: str) -> str:
@@ -189,15 +199,15 @@ def _modern(message: str) -> str:
     return message.replace("triton_gpu.", "ttg.").replace("triton_nvidia_gpu.", "ttng.")
 
 
-def _message(expected: Sequence[str], actual: str) -> _Field:
-    # A text may have been wrapped by whoever pasted it.
-    joined = " ".join(actual.split())
+def _message(expected: Sequence[str], actual: str, joined: str, compared: bool) -> _Field:
     holding = [text for text in expected if occurs(text, actual) or text in joined]
     if holding:
         length = max(map(len, holding))
         # A longer text says more: of two entries that hold, the one that quotes more of the message is meant.
         doubt = _DOUBT["message"] * (1 + max(0, _SHORT - length) / _SHORT) - min(length, 100) / 2000
         return _Field("message", True, doubt, "")
+    if not compared:
+        return _Field("message", False, 1.0, "")
     nearest = max(expected, key=lambda text: share(text, actual))
     return _Field("message", False, 1.0, f"message: does not contain {nearest!r}", share(nearest, actual))
 
