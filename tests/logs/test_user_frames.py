@@ -57,3 +57,16 @@ def test_a_location_in_the_kernel_is_kept() -> None:
     text = LAUNCHED.replace("RuntimeError: Triton", "ops/norm.py:3:4: error: 'tt.dot' op bad\nRuntimeError: Pass")
     diagnosis = diagnose_text(text)
     assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.line == 3
+
+
+def test_a_failure_in_a_title_is_where_the_traceback_below_shows_it() -> None:
+    title = "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered"
+    frames = (
+        'Traceback (most recent call last):\n  File "/w/train.py", line 7, in step\n    scale[(4,)](x)\n'
+        '  File "/v/lib/python3.11/site-packages/triton/runtime/jit.py", line 345, in <lambda>\n    return self.run()\n'
+    )
+    for log in (f"# {title}\n\n{frames}{title}\n", f"# {title}\n\n{frames}"):
+        diagnosis = diagnose_text(log)
+        assert diagnosis is not None
+        assert diagnosis.source is not None
+        assert (diagnosis.source.file, diagnosis.source.line) == ("/w/train.py", 7)

@@ -113,6 +113,8 @@ class Context:
     _users: SourceLocation | None = None
     # The same, outside of installed packages.
     _own: SourceLocation | None = None
+    # Of the last traceback that has one.
+    _last: SourceLocation | None = None
 
     def see(self, position: int, line: str) -> None:
         """Collect the facts of a line."""
@@ -147,6 +149,7 @@ class Context:
         self._in_traceback = False
 
     def _begin_traceback(self, begins: bool) -> None:
+        self._last = self._users or self._last
         self._in_traceback, self._of_triton, self._of_cute, self._runs = begins, False, False, False
         self._users = self._own = None
 
@@ -187,6 +190,11 @@ class Context:
         """The user's innermost line in a traceback whose end was not seen: outside of packages, because the line that
         launches the kernel may be missing."""
         return (self._own or self._users) if self._in_traceback else None
+
+    @property
+    def last_source(self) -> SourceLocation | None:
+        """The user's innermost line in the last traceback that has one."""
+        return self._users or self._last
 
     def pass_at(self, position: int) -> str | None:
         """The pass that ran when the failure at ``position`` was printed."""

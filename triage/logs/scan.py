@@ -26,7 +26,7 @@ from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated
 from triage.logs.surroundings import emulations, setting_of
-from triage.logs.user_frames import with_open_source, with_source
+from triage.logs.user_frames import with_any_source, with_open_source, with_source
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
@@ -226,6 +226,8 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
+    if excerpts.whole:
+        completed = with_any_source(completed, context.last_source)
     return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 

@@ -12,7 +12,7 @@ from triage.logs.cute_texts import OF_WORKER
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.logs.window import Window
-from triage.model.diagnosis import SourceLocation
+from triage.model.diagnosis import Kind, SourceLocation
 
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
@@ -75,6 +75,23 @@ def with_source(finding: Finding, window: Window, source: SourceLocation | None)
     if source is None:
         return finding
     return replace(finding, diagnosis=replace(diagnosis, source=with_text(source, window.before)))
+
+
+def with_any_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
+    """The findings of a text that tells of one failure: what has no location has that of the first one of its kind, or
+    ``source``, the user's line in the last traceback, if none has any."""
+    places: dict[Kind, SourceLocation | None] = {}
+    for finding in findings:
+        if finding.diagnosis.source is not None or finding.diagnosis.file is not None:
+            places.setdefault(finding.diagnosis.kind, finding.diagnosis.source)
+    return [
+        replace(finding, diagnosis=replace(finding.diagnosis, source=found))
+        if finding.diagnosis.source is None
+        and finding.diagnosis.file is None
+        and (found := places.get(finding.diagnosis.kind) if places else source)
+        else finding
+        for finding in findings
+    ]
 
 
 def with_open_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
