@@ -125,6 +125,11 @@ def _list(
     releases = _chosen(values, several[0]) if several else ()
     if len(functions) == 1:
         _note_drafted(project.name, case, values, types_only=True)
+    else:
+        note(
+            f"{project.name}: what launches pass was drafted where it is not stated, sizes and strides as multiples of "
+            f"16; `triage draft {project.name}` lists it"
+        )
     space = list_space(members, _targets(case, values), releases)
     fixed = {name: values[name] for name in ("python", "timeout", "memory") if values.get(name)}
     check = tuple(shlex.split(repeating("check", "", fixed)))[3:]

@@ -30,7 +30,8 @@ def failing(view: SweepView) -> Iterator[FailingConfiguration]:
     for number, name in enumerate(view.axes[position].values):
         own = grid.with_value(position, number) & grid.allowed
         for look, cells in view.looks.items():
-            if look.legal is not True and cells & own:
+            # What an interrupt left out is counted, and says nothing of a configuration.
+            if look.state is not None and look.legal is not True and cells & own:
                 where = "" if cells & own == own else _machines(view, cells & own)
                 yield FailingConfiguration(look.sign, name, where)
 
