@@ -108,3 +108,13 @@ def tuned(a_ptr, b_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
     tl.static_assert(BLOCK <= 64)
     offsets = tl.arange(0, BLOCK)
     tl.store(b_ptr + offsets, tl.load(a_ptr + offsets) if EVEN else 0.0)
+
+
+@triton.jit
+def wrapped(a_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    tl.store(a_ptr + tl.arange(0, BLOCK), 1.0 if EVEN else 0.0)
+
+
+with_heuristics = triton.heuristics({"EVEN": lambda arguments: arguments["BLOCK"] % 64 == 0})(wrapped)
+tuned_small = triton.autotune([triton.Config({"BLOCK": 32})], key=[])(with_heuristics)
+tuned_large = triton.autotune([triton.Config({"BLOCK": 64})], key=[])(with_heuristics)

@@ -12,7 +12,7 @@ import pytest
 from triage.cases.stated import StatedValues
 from triage.drafts.drafting import Settled, Which, settle
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
-from triage.drafts.plans import SurveySettings, plans
+from triage.drafts.plans import SurveySettings, kernel, plans
 from triage.harness.dialogues import converse
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -203,6 +203,14 @@ def test_an_autotuned_kernel_passes_over_what_its_autotuner_does(drafted: Draft)
     assert [each.attempt.diagnosis for each in others if each.attempt] == [None, None]
     (third,) = drafted(kernel, "3")
     assert third.case.constexprs["BLOCK"] == 32
+
+
+def test_autotuners_of_a_kernel_under_other_names(drafted: Draft) -> None:
+    wrapped = kernel(FILE, "wrapped")
+    assert wrapped is not None
+    assert wrapped.tuners == ("tuned_small", "tuned_large")
+    values = [(each.case.constexprs["BLOCK"], each.case.constexprs["EVEN"]) for each in drafted(wrapped, "all")]
+    assert values == [(32, False), (64, True)]
 
 
 def test_what_is_given_wins(drafted: Draft) -> None:

@@ -65,6 +65,24 @@ def launch(x: torch.Tensor):
 assert torch.cuda.is_available()
 """
     },
+    "a name that is deleted": {
+        "kernel.py": """
+import os #+
+import triton #+
+import triton.language as tl #+
+
+for _name in ("FIRST", "SECOND"): #+
+    _unset = {"0"}
+    os.environ[_name] = "64" #+
+del _name, _unset
+BLOCK: tl.constexpr = int(os.environ["FIRST"]) #+
+
+
+@triton.jit #+
+def kernel(x_ptr): #+
+    tl.store(x_ptr + tl.arange(0, BLOCK), 0.0) #+
+"""
+    },
     "what decorators read": {
         "kernel.py": HEAD
         + """

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from triage.cases.slices import sliced
 from triage.cases.stated import StatedValues
 from triage.drafts import verdict
 from triage.drafts.cute import verdict as cute_verdict
@@ -148,8 +149,8 @@ def _for_a_target(plan: Plan) -> Dialogue[list[Settled]]:
 
 def _settled(plan: Plan) -> Dialogue[list[Settled]]:
     function = plan.function
-    decorated = function.configs or function.heuristics
-    description = (yield from _described(plan)) if decorated else None
+    decorated = function.configs or function.heuristics or function.tuners
+    description = (yield from _described_by(plan)) if decorated else None
     settled: list[Settled] = []
     for draft in plan.which.chosen(drafts(function, plan.stated, description)):
         settled.append((yield from _compiled(plan, draft)))
@@ -165,6 +166,19 @@ def _is_passed_over(settled: Settled) -> bool:
     if diagnosis is None:
         return False
     return diagnosis.kind in (Kind.OUT_OF_RESOURCES, Kind.PTXAS) or diagnosis.exception == "CompileTimeAssertionFailure"
+
+
+def _described_by(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:
+    """What the decorators of the kernel say, or the autotuners that wrap it: the configurations of all of them."""
+    function, whole = plan.function, None
+    for name in function.tuners or (function.name,):
+        base = plan.base if name == function.name else sliced(replace(plan.base, name=name))
+        description = yield from _described(replace(plan, base=base))
+        if description is None:
+            return None
+        before = whole.configurations if whole is not None else ()
+        whole = replace(description, configurations=(*before, *description.configurations))
+    return whole
 
 
 def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:

@@ -82,6 +82,7 @@ def infer(
         heuristics,
         options,
         tuple(launch.where for launch in launches),
+        tuners=tuple(jitted.tuners) or ((jitted.name,) if jitted.tuned else ()),
         obstacle=obstacle,
     )
 

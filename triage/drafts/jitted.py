@@ -20,12 +20,14 @@ _TUNES = re.compile(r"autotune|heuristics", re.IGNORECASE)
 
 @dataclass(eq=False)
 class Jitted:
-    """A jitted function. ``name``: what the file calls the object that is launched."""
+    """A jitted function. ``name``: what the file calls the object that is launched. ``tuners``: what it calls the
+    autotuners that wrap that under names of their own, whose calls are among ``decorators``."""
 
     scope: Scope
     name: str
     language: Language
     decorators: list[ast.expr]
+    tuners: list[str] = field(default_factory=list)
 
     @property
     def file(self) -> ProjectFile:
@@ -111,6 +113,7 @@ class JittedFunctions:
             if mentions_jit(file):
                 self._decorated(file)
                 self._assigned(file)
+                self._tuned_elsewhere(file)
                 self._files[file] = [self.by_scope[scope] for scope in file.scopes if scope in self.by_scope]
         return self._files[file]
 
@@ -158,6 +161,28 @@ class JittedFunctions:
                         scope = each.node
                         if isinstance(scope, Scope) and isinstance(scope.node, ast.FunctionDef):
                             self.by_scope.setdefault(scope, Jitted(scope, name, language, [*_wrapped(value)]))
+
+    def _tuned_elsewhere(self, file: ProjectFile) -> None:
+        """``tuned = triton.autotune(…)(kernel)`` of a kernel that nothing tunes where it is defined; ``kernel`` may be
+        heuristics of it under another name."""
+        wrapped: dict[str | None, tuple[Jitted, list[ast.expr]]] = {
+            jitted.name: (jitted, []) for jitted in self.by_scope.values() if jitted.file is file and not jitted.tuned
+        }
+        # In the order of the file, in which a name is defined before it is wrapped.
+        for name, values in file.definitions.items():
+            for value in values:
+                if not isinstance(value, ast.Call) or not _TUNES.search(dotted(_callee(value)) or ""):
+                    continue
+                node: ast.expr = value
+                while isinstance(node, ast.Call) and node.args:
+                    node = node.args[0]
+                if (inner := dotted(node)) in wrapped and name not in wrapped:
+                    jitted, before = wrapped[inner]
+                    wrapped[name] = jitted, [*_wrapped(value), *before]
+        for tuner, (jitted, decorators) in wrapped.items():
+            if tuner and any("autotune" in (dotted(_callee(each)) or "").lower() for each in decorators):
+                jitted.tuners.append(tuner)
+                jitted.decorators += [each for each in decorators if each not in jitted.decorators]
 
     def _launches_as(self, located: LocatedNode) -> Jitted | None:
         """``launched = triton.heuristics(…)(kernel)``."""

@@ -95,8 +95,9 @@ class JitFunction:
     configuration, as far as it is written out. ``heuristics``: the parameters that heuristics set. ``options``: what a
     launch states of ``num_warps`` and the like. ``launches``: where it is launched. ``launched_with``: what each launch
     passes, where launches are configurations of their own. ``target``: the GPU that its source is written for, where it
-    shows that. ``obstacle``: why it cannot be cut out of its file, where that fails. ``unsupported``: why a case cannot
-    state how it is launched.
+    shows that. ``tuners``: what its file calls the objects that have its configurations: itself, or autotuners that
+    wrap it under other names. ``obstacle``: why it cannot be cut out of its file, where that fails. ``unsupported``:
+    why a case cannot state how it is launched.
     """
 
     file: Path
@@ -111,5 +112,6 @@ class JitFunction:
     launches: tuple[str, ...] = ()
     launched_with: tuple[Mapping[str, Value], ...] = ()
     target: Value | None = None
+    tuners: tuple[str, ...] = ()
     obstacle: str | None = None
     unsupported: str | None = None

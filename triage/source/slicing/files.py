@@ -271,7 +271,7 @@ class ParsedFile:
                         (name if isinstance(node, ast.ImportFrom) else name.partition(".")[0]),
                         NameBinding(item, alias),
                     )
-            else:
+            elif not isinstance(node, ast.Delete):  # It assigns nothing, though it makes a name local.
                 yield from ((name, NameBinding(item)) for name in scope([node]))
 
 
