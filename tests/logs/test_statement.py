@@ -49,6 +49,14 @@ def test_a_question_a_wish_and_a_log_state_none(text: str) -> None:
     assert diagnose_any(text) is None
 
 
+def test_the_triton_backend_of_something_is_triton() -> None:
+    diagnosis = diagnose_any(
+        "Segfault in the Triton backend when the reduction has one element\nThe smaller one is fine."
+    )
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.SEGFAULT
+
+
 def test_what_names_no_triton_is_not_asked_about() -> None:
     assert diagnose_text(STATED[0][0].replace("Triton", "shader").replace("triton", "driver")) is None
 

@@ -43,7 +43,8 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
 }  # fmt: skip
 # Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
 _NAMED = regex(
-    r"(?<![a-z])triton(?!.?(?:inference|server|client|backend|python_backend))|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
+    r"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend)"
+    r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.

@@ -12,7 +12,7 @@ from triage.model.diagnosis import Diagnosis, Kind
 
 # The inference server, and the library for binary analysis.
 _OTHER_TRITONS = regex(
-    r"triton[-_ ]?(?:server|client|backend)|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
+    r"(?i:triton[-_ ]?(?:inference[-_ ]?)?(?:server|client)|tritonbackend|triton_python_backend)"
     r"|libtriton_\w{2,40}\.so|\bmodel_repository|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
     r"|triton::(?:backend|client|common|core|server|API|arch|engines|ast)"
 )
