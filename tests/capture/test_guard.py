@@ -255,7 +255,7 @@ def services(bench: Bench) -> list[int]:
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             own = process.environ().get("TRITON_CACHE_DIR") == bench.variables()["TRITON_CACHE_DIR"]
-            if own and "triage.capture.service.start" in " ".join(process.cmdline()):
+            if own and "triage.capture.service.main" in " ".join(process.cmdline()):
                 pids.append(process.pid)
     return pids
 

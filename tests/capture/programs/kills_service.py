@@ -13,7 +13,7 @@ def services():
     folder = json.loads(os.environ["TRITON_TRIAGE_GUARD_SERVICE"])["folder"]
     for status in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if folder in status.read_text() and "capture.service.start" in status.read_text():
+            if folder in status.read_text() and "capture.service.main" in status.read_text():
                 yield int(status.parent.name)
         except OSError:
             pass
