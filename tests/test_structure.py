@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -75,12 +76,30 @@ MODULES = {
 }
 
 
+class Outline(NamedTuple):
+    """Of a module: the imports that run with its own, its classes, and its calls that read a file by its name."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    classes: list[str]
+    reading: list[str]
+
+
 @cache
-def parsed(path: Path) -> ast.Module:
-    """Without collecting garbage meanwhile, which there is none of: that takes twice as long as parsing."""
+def outline(path: Path) -> Outline:
+    """The tree is not kept, nor is garbage collected meanwhile, which there is none of: with those of all modules that
+    takes as long as parsing them."""
+    text = path.read_text()
     gc.disable()
     try:
-        return ast.parse(path.read_text())
+        tree = ast.parse(text)
+        # Most have none of the words, and need not be looked through.
+        nodes = ast.walk(tree) if any(word in text for word in _READING) else ()
+        calls = [(node, source) for node in nodes if isinstance(node, ast.Call) and (source := _reading(node))]
+        return Outline(
+            list(statements(tree.body)),
+            [statement.name for statement in tree.body if isinstance(statement, ast.ClassDef)],
+            [f"{path}:{node.lineno}: {source}" for node, source in calls],
+        )
     finally:
         gc.enable()
 
@@ -100,7 +119,7 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
 def imports(module: str, path: Path) -> set[str]:
     """The modules of triage that a module imports when it is imported."""
     names: set[str] = set()
-    for statement in statements(parsed(path).body):
+    for statement in outline(path).imports:
         match statement:
             case ast.ImportFrom(module=base, names=aliases, level=0) if base:
                 names |= {full if (full := f"{base}.{alias.name}") in MODULES else base for alias in aliases}
@@ -148,17 +167,20 @@ def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
 
 def test_files_of_others_are_read_with_the_check() -> None:
     """A file that somebody else may have made is opened by ``triage.filesystem.files`` alone (links, pipes, size)."""
-    calls = defaultdict(list)
+    calls: dict[str, list[str]] = {}
     for module, path in MODULES.items():
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Call) and (reading := _reading(node)):
-                calls[module].append(f"{path}:{node.lineno}: {reading}")
+        if lines := outline(path).reading:
+            calls[module] = lines
     unchecked = [call for module, lines in calls.items() if module not in READS_ITSELF for call in lines]
     assert unchecked == [], "use triage.filesystem.files, or add the module to READS_ITSELF with the reason"
     assert set(READS_ITSELF) <= set(calls), "modules of READS_ITSELF that read nothing any more"
 
 
 _COPIES = {"copy", "copy2", "copyfile", "copyfileobj", "copytree", "move"}
+
+
+_READING = ("read_text", "read_bytes", "open(", "shutil.")
+"""One of these is in each call that :func:`_reading` takes."""
 
 
 def _reading(call: ast.Call) -> str | None:
@@ -182,9 +204,8 @@ def _reading(call: ast.Call) -> str | None:
 def test_two_classes_have_two_names() -> None:
     modules = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
-        for statement in parsed(path).body:
-            if isinstance(statement, ast.ClassDef):
-                modules[statement.name].add(name_of(path))
+        for name in outline(path).classes:
+            modules[name].add(name_of(path))
     assert {name: where for name, where in modules.items() if len(where) > 1}.keys() == SHARED_NAMES.keys()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import pytest
@@ -85,25 +86,28 @@ class Asked:
         name += f".{self.d}.{self.a}.{self.b}.{self.c}"
         name += f".{self.scale}" if self.scale else ""
         name += f".{self.op}.popc" if self.op else ""
-        operands = [self._registers("accumulator", self.d), self._registers("a", self.a)]
-        operands += [self._registers("b", self.b), self._registers("accumulator", self.c)]
+        each = (("accumulator", self.d), ("a", self.a), ("b", self.b), ("accumulator", self.c))
+        operands = [_registers(which, name, self.shape, self.a, self.sparse, self.kind) for which, name in each]
         operands += ["r9", "0x0"] if self.sparse else []
         operands += ["r10", "{h0, h1}", "r11", "{h2, h3}"] if self.scale else []
         return f"{name} {', '.join(operands)};"
 
-    def _registers(self, which: str, name: str) -> str:
-        m, n, k = self.shape
-        rows, columns = {"accumulator": (m, n), "a": (m, k // 2 if self.sparse else k), "b": (k, n)}[which]
-        bits = dtypes.parse(name).bits
-        if which != "accumulator":
-            bits = fragment.stored_bits(dtypes.parse(name), self.kind)
-        count = fragment.registers(rows, columns, bits)
-        if self.shape == (8, 8, 4) and self.a != "f64":
-            count = rows * columns * bits // 256  # a quarter of a warp holds each of its four products
-        # Any other number of registers is refused for itself, and nothing is learnt of shape and types.
-        count = next(legal for legal in (1, 2, 4, 8) if legal >= min(count, 8))
-        register = {"f64": "d", "f32": "f"}.get(name, "r") if which == "accumulator" or name == "f64" else "r"
-        return "{" + ", ".join(f"{register}{place}" for place in range(count)) + "}"
+
+@cache
+def _registers(which: str, name: str, shape: tuple[int, int, int], a: str, sparse: bool, kind: str | None) -> str:
+    """An operand of an instruction whose left one has the type ``a``."""
+    m, n, k = shape
+    rows, columns = {"accumulator": (m, n), "a": (m, k // 2 if sparse else k), "b": (k, n)}[which]
+    bits = dtypes.parse(name).bits
+    if which != "accumulator":
+        bits = fragment.stored_bits(dtypes.parse(name), kind)
+    count = fragment.registers(rows, columns, bits)
+    if shape == (8, 8, 4) and a != "f64":
+        count = rows * columns * bits // 256  # a quarter of a warp holds each of its four products
+    # Any other number of registers is refused for itself, and nothing is learnt of shape and types.
+    count = next(legal for legal in (1, 2, 4, 8) if legal >= min(count, 8))
+    register = {"f64": "d", "f32": "f"}.get(name, "r") if which == "accumulator" or name == "f64" else "r"
+    return "{" + ", ".join(f"{register}{place}" for place in range(count)) + "}"
 
 
 def dense(layouts: bool) -> Iterator[Asked]:

@@ -58,6 +58,7 @@ def case(name: str, folder: Path) -> Case:
     return Case(folder=folder, file="kernel.py", name=name, language=Language.CUTE, **values)
 
 
+_SLOW = pytest.mark.slow
 GONE = ("unused", "out[", "value", "cute.size", "too_large")
 
 
@@ -104,7 +105,8 @@ def script(toolchain: Toolchain, original: Case, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", CASES)
+# That of ``barrier`` runs in the fast set as the end of its reduction.
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_SLOW if name == "barrier" else ()) for name in CASES])
 def test_a_reproducer_needs_the_dsl_alone(newest_cute: Toolchain, tmp_path: Path, name: str) -> None:
     original = case(name, tmp_path)
     path = script(newest_cute, original, tmp_path)
