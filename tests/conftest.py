@@ -63,6 +63,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(1, 3 * len(os.sched_getaffinity(0)) // 2)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Hypothesis parses every module of the project that is loaded, for one drawn number or text in twenty to be a
+    constant of theirs. In a new checkout that takes each process three seconds; a profile that is named has them."""
+    if config.getoption("hypothesis_profile", None) is None:
+        with suppress(ImportError):  # It is no part of the documented interface.
+            from hypothesis.internal.conjecture import providers
+
+            providers.is_local_module_file = lambda path: False
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Collects no garbage among the objects of six thousand tests, now and later: that is a third of the time it takes
