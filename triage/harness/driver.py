@@ -1,9 +1,20 @@
 """What a worker answers when a kernel's module asks for the properties of "its" GPU: Triton's driver, or torch."""
 
+from typing import Any
+
 from triage.model.target import Target
 
 # Of a target that is not in the table: the least that any GPU has, and an even number of multiprocessors.
 _SHARED_BYTES, _MULTIPROCESSORS = 65536, 64
+
+
+def target_message(target: Target) -> dict[str, Any]:
+    """The target, and what of its GPU a worker needs before it imports a kernel's module."""
+    return {
+        "target": target.to_message(),
+        "limits": driver_properties(target),
+        "device": product_properties(target),
+    }
 
 
 def driver_properties(target: Target) -> dict[str, int]:

@@ -61,6 +61,12 @@ class RunFacts:
         return (self.status or 0) & 0x7F
 
     @property
+    def returned(self) -> bool:
+        """Whether the last that it reported is that the compile returned, and nothing ended it before it ended."""
+        returned = bool(self.events) and self.events[-1].get("ev") == "done"
+        return returned and not self.stopped and not self.signal
+
+    @property
     def stopped(self) -> bool:
         """Whether triage had a reason to stop it, or lost it."""
         return self.timed_out or self.over_memory or self.crowded or self.lost_server

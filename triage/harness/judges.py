@@ -29,7 +29,8 @@ class Judges:
         """Judge a run whose process has ended."""
         if work.reads is None:
             work.reads = run.events.reads()
-        run.facts.ulimits = ulimits(work.request.limits)
+        if not run.facts.returned:
+            run.facts.ulimits = ulimits(work.request.limits)
         request, how = work.request, work.mode if isinstance(work.mode, observe.How) else None
         question = Question(request.case, run.facts, request.limits, run.token, run.folder, how)
         if question.is_long:

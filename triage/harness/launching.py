@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness import artifacts, observe, processes
+from triage.harness.driver import target_message
 from triage.harness.remote import Remote, unregister
 from triage.harness.repeats import can_repeat
 from triage.harness.run import Pipe, Run, open_run
@@ -67,8 +68,11 @@ class RunLauncher:
         run, writing = self._open(work, nanny, folder, known)
         extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
         path = run.folder / "request.json"
-        compile_message = work.message(run, str(request.case.location), extra)
-        compile_message["triton_key"] = self._tree.library_keys.get(request.toolchain)
+        compile_message = {
+            **work.message(run, str(request.case.location), extra),
+            **target_message(request.case.target),
+            "triton_key": self._tree.library_keys.get(request.toolchain),
+        }
         try:
             path.write_text(wire.dumps(compile_message))
         except (OSError, TypeError, RecursionError) as error:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from triage.filesystem import scratch
 from triage.filesystem.scratch import Scratch
 from triage.harness import linker, messages, processes
-from triage.harness.driver import driver_properties, product_properties
+from triage.harness.driver import target_message
 from triage.harness.environment import worker_environment
 from triage.harness.host_packages import module_message
 from triage.harness.judge import read_event
@@ -357,9 +357,7 @@ class ServerTree:
         if level is Level.TARGET:
             return {
                 "op": "serve",
-                "target": request.case.target.to_message(),
-                "limits": driver_properties(request.case.target),
-                "device": product_properties(request.case.target),
+                **target_message(request.case.target),
                 "folder": str(self.new_folder()),
                 "warm": key not in self._cold,
                 "triton_key": self.library_keys.get(request.toolchain),

@@ -5,7 +5,6 @@ from typing import Any
 
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.driver import driver_properties, product_properties
 from triage.harness.host_packages import host_tools, module_message
 from triage.harness.judgement import Judging
 from triage.harness.reads import ModuleReads
@@ -77,8 +76,6 @@ class Work:
             "compiler": case.compiler.name,
             "tools": host_tools(),
             "target": case.target.to_message(),
-            "limits": driver_properties(case.target),
-            "device": product_properties(case.target),
             **module_message(case),
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
