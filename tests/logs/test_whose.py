@@ -144,6 +144,10 @@ OTHERS = {
         "Since the update our shaders do not build on this GPU any more:\nLLVM ERROR: cannot select the load\n",
         "LLVM ERROR: cannot select the load",
     ),
+    "an operation of another compiler's dialect, behind a name": (
+        "<unknown>:0: error: loc(\"net/layer_0\"): failed to legalize operation 'tosa.variable.read'\n",
+        "<unknown>:0: error: loc(\"net/layer_0\"): failed to legalize operation 'tosa.variable.read'",
+    ),
     "a collective that timed out": (
         "[rank5]:[E205 05:37:45.123456789 ProcessGroupNCCL.cpp:629] [Rank 5] Watchdog caught collective operation "
         "timeout: WorkNCCL(SeqNum=91, OpType=BROADCAST)\n",

@@ -22,7 +22,7 @@ _OTHER_TRITONS = regex(
 _RAN = regex(
     r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
-    r"|^(?!python|pytest|pt_)\w[\w+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
+    r"|^\s{0,3}(?!python|pytest|pt_)\w[\w+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
     r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift)\b(?!\.)"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
@@ -60,7 +60,8 @@ _DIALECTS = frozenset(
     )
 )  # fmt: skip
 _OPERATION = regex(
-    r"^(?:failed to legalize operation )?'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)"
+    r"^(?:loc\(.{1,300}?\): )?(?:failed to legalize operation )?"
+    r"'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)"
 )
 
 
