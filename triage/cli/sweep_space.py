@@ -64,22 +64,35 @@ def described(text: str, values: dict[str, Any], progress: Progress) -> Describe
     if "::" in text and not values["sets"] and (of_kernel := kernel(text, values)) is not None:
         project = ProjectKernels(text, Path(text.rpartition("::")[0]), (of_kernel.function,))
         return _list(project, [of_kernel.function], of_kernel.stated, values, progress)
-    return _grid(text, case_of(text, values, progress), values)
+    case, function = _case_of(text, values, progress)
+    sweep = _grid(text, case, values)
+    if function is not None:
+        _note_drafted(text, function, case, values)
+    return sweep
 
 
 def case_of(text: str, values: dict[str, Any], progress: Progress) -> Case:
     """The case that a CASE and the options name; what is not stated of a kernel is drafted. Raises InputError and
     EnvironmentFault."""
+    case, function = _case_of(text, values, progress)
+    if function is not None:
+        _note_drafted(text, function, case, values)
+    return case
+
+
+def _case_of(text: str, values: dict[str, Any], progress: Progress) -> tuple[Case, JitFunction | None]:
+    """The case, and its kernel where some of it is drafted."""
     if "::" not in text or (of_kernel := kernel(text, values)) is None:
-        return locate(text, values)
+        return locate(text, values), None
     first = next(iter(_settled([of_kernel.function], of_kernel.stated, values, progress)), [])
     if not first or first[0].draft is None or first[0].unclear is not None:
         raise InputError(f"{text}: {first[0].unclear if first else 'no case of it can be drafted'}")
-    _note_drafted(text, first[0].case, values)
-    return first[0].case
+    return first[0].case, of_kernel.function
 
 
-def _note_drafted(text: str, case: Case, values: dict[str, Any], types_only: bool = False) -> None:
+def _note_drafted(
+    text: str, function: JitFunction, case: Case, values: dict[str, Any], types_only: bool = False
+) -> None:
     """Print what was drafted of a case and is not an axis. ``types_only``: configurations set the rest."""
     axes = {name.strip() for each in values["sets"] for name in each.partition("=")[0].split(",")}
     known = {**case.signature, **({} if types_only else {**case.construct, **case.constexprs})}
@@ -88,7 +101,9 @@ def _note_drafted(text: str, case: Case, values: dict[str, Any], types_only: boo
         note(f"{text}: drafted, as not stated: {', '.join(drafted)}; --arg and --const state others")
         for line in words.multiples(case):
             note(line)
-        if others := [name for name in words.integers(case) if name not in case.divisible]:
+        # What is not specialised counts as no multiple, whatever a launch passes.
+        never = {parameter.name for parameter in function.parameters if parameter.divisible == 1}
+        if others := [name for name in words.integers(case) if name not in case.divisible and name not in never]:
             note(f"{', '.join(others)}: not taken as multiples of 16; where they are, add --divisible {others[0]}=16")
 
 
@@ -124,7 +139,7 @@ def _list(
     several = [compiler for compiler in COMPILERS.values() if len(_texts(values, compiler)) > 0]
     releases = _chosen(values, several[0]) if several else ()
     if len(functions) == 1:
-        _note_drafted(project.name, case, values, types_only=True)
+        _note_drafted(project.name, functions[0], case, values, types_only=True)
     else:
         note(
             f"{project.name}: what launches pass was drafted where it is not stated, sizes and strides as multiples of "

@@ -114,10 +114,10 @@ def _rules(view: SweepView) -> Section | None:
 
 
 def _map(view: SweepView) -> Section | None:
-    """What fails of a list, or a table of the cells, where these are several."""
+    """What fails of a list, or a table of the cells, where these differ."""
     if CONFIGURATION in view.grid.positions:
         return _configurations(view)
-    return Section("map", "Map", tuple(_tables(view))) if len(view.grid) > 1 else None
+    return Section("map", "Map", tuple(_tables(view))) if any(axis.matters for axis in view.axes) else None
 
 
 def _tables(view: SweepView) -> Iterator[Paragraph | ReportTable]:

@@ -36,7 +36,7 @@ def show(console: Console, view: SweepView) -> None:
         paragraph(console, fact, indent=0)
     if CONFIGURATION in view.grid.positions:
         _configurations(console, view)
-    elif len(view.grid) > 1:
+    elif any(axis.matters for axis in view.axes):
         _slice(console, view)
     _failures(console, view)
     if view.map.rules:
