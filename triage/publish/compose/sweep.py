@@ -251,7 +251,9 @@ class SweepView:
             if own.tied:
                 facts.append(f"{self.line(', '.join(own.tied), _MOST_LABEL)} changes with {self.line(own.name)}.")
         if self.map.interrupted:
-            facts.append("The sweep was interrupted; the same command goes on where it ended, or --resume with the folder of -o.")
+            facts.append(
+                "The sweep was interrupted; the same command goes on where it ended, or --resume with the folder of -o."
+            )
         return tuple(facts)
 
     def rule(self, rule: SweepRule) -> tuple[str, str]:
