@@ -22,7 +22,7 @@ from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|cl)(?:-\d{1,3})?(?:\.exe)?"
+_HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|cl)(?:-\d{1,3})?(?:\.(?:exe|EXE))?"
 _OPENING, _CLOSING = "['\"`\u2018\u201c]", "['\"`\u2019\u201d]"
 #: What a line says, as the headline with what is missing: the first group of the pattern that is not empty.
 _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -58,7 +58,7 @@ _STATED = regex(
     rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
     r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
     r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton(?:_kernels)?\b"
-    r"|No module named ['\"`]?triton\b(?!client|server)"
+    r"|No module named ['\"`]?triton(?:_kernels)?\b(?!client|server)"
     r"|Cannot find a working triton installation|\bTritonMissing\b"
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
     r"|\b0 active driver(?:s|\(s\))"
@@ -98,7 +98,7 @@ _CUT = regex(
 )
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
-_LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
+_LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]{1,2}main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
 _AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.c(?:pp)?)[:(](?P<line>\d{1,7})\b")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
@@ -228,6 +228,8 @@ RECOGNISER = Recogniser(
             "ImportError: /lib64/libm.so.6: version `GLIBC_2.29' not found (required by /x/triton/_C/libtriton.so)",
             "ImportError: cannot import name 'triton_key' from 'triton.compiler.compiler' (/x/compiler.py)",
             "ModuleNotFoundError: No module named 'triton.ops'",
+            "Failed to import Triton kernels. Error: No module named 'triton_kernels.routing'",
+            "Command '['C:\\\\VC\\\\cl.EXE', 'C:\\\\Temp\\\\tmpab12cd34\\\\main.c']' returned non-zero exit status 2.",
             "torch._inductor.exc.TritonMissing: Cannot find a working triton installation.",
             "RuntimeError: Found A which is too old to be supported by the triton GPU compiler, which is the backend.",
             "RuntimeError: 0 active drivers ([]). There should only be one.",
