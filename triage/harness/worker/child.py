@@ -44,7 +44,10 @@ def run_forked(
 
 def _surroundings() -> Any:
     """What a compile may change of its process that another one would see."""
-    return dict(os.environ), os.getcwd()
+    folder = None
+    with suppress(OSError):  # It may have been removed.
+        folder = os.getcwd()
+    return dict(os.environ), folder
 
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
