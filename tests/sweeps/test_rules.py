@@ -79,6 +79,27 @@ def test_thresholds_products_ratios_remainders_and_values(rules: list[SweepRule]
     }
 
 
+@pytest.mark.parametrize(
+    ("times", "per", "text"),
+    [
+        (3, 1, "illegal where 3 * BM ≥ BN"),
+        (2, 3, "illegal where 2 * BM ≥ 3 * BN"),
+        (1, 1, "illegal where BM ≥ BN"),
+        (1, 4, "illegal where BM / BN ≥ 4"),
+    ],
+)
+def test_ratios_are_written_in_whole_numbers(times: int, per: int, text: str) -> None:
+    extents = (16, 32, 48, 64, 96, 128, 192, 256)
+    grid = Grid([SweepAxis("BM", extents), SweepAxis("BN", extents)])
+    seen = {
+        cell: observe(grid, cell, lambda values: "A" if times * values["BM"] >= per * values["BN"] else None)
+        for cell in range(grid.size)
+    }
+    (rule,) = RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)
+    assert rule.text == text
+    assert all(eval(rule.python, {}, grid.values(cell)) == bool(rule.cells >> cell & 1) for cell in range(grid.size))
+
+
 def test_what_is_over_a_limit_is_told_by_the_formula_and_the_limits() -> None:
     """From cells that compile and cells that do not, at limits that differ by target."""
     axes = [SweepAxis("BM", (32, 64, 128, 256)), SweepAxis("BK", (32, 64, 128)), SweepAxis("num_stages", (2, 3, 4))]

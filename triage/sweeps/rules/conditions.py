@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import combinations
 from math import log2
 
@@ -15,6 +16,8 @@ from triage.sweeps.rules.features import CellFeature, FeatureKind, features_of
 _MOST_MEMBERS = 6
 """Values of an axis of which every subset is a condition; of a longer one single values, their complements, and what
 is up to or from a value on where they have an order."""
+_MOST_DENOMINATOR = 1 << 16
+"""Of ratios of extents: a block has no larger one, and two such ratios never have the same float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +126,28 @@ def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[RuleCondition]:
 def _compared(
     feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Positions], bool]
 ) -> RuleCondition:
-    number = int(value) if value == int(value) else value
     family = "number" if feature.kind is FeatureKind.AXIS else feature.kind.name.lower()
-    if feature.kind is FeatureKind.QUOTIENT and number == 1:
-        (above, below), (left, right) = feature.text.split(" / "), feature.python.split(" / ")
-        return RuleCondition(f"{above} {sign} {below}", f"{left} {operator} {right}", feature.axes, holds, family)
-    text, python = f"{feature.text} {sign} {number}", f"{feature.python} {operator} {number!r}"
+    above, _, below = feature.text.rpartition(" / ")
+    left, _, right = feature.python.rpartition(" / ")
+    ratio = _ratio(value)
+    if below and ratio is not None and (ratio == 1 or ratio.denominator > 1):
+        times, per = ratio.denominator, ratio.numerator
+        text = f"{_times(times, above)} {sign} {_times(per, below)}"
+        python = f"{_times(times, left)} {operator} {_times(per, right)}"
+    else:
+        number = int(value) if value == int(value) else value
+        text, python = f"{feature.text} {sign} {number}", f"{feature.python} {operator} {number!r}"
     return RuleCondition(text, python, feature.axes, holds, family)
+
+
+def _ratio(value: float) -> Fraction | None:
+    """The quotient of whole numbers that this is, as extents are; None where there is none of short ones."""
+    ratio = Fraction(value).limit_denominator(_MOST_DENOMINATOR)
+    return ratio if float(ratio) == value else None
+
+
+def _times(number: int, factor: str) -> str:
+    return factor if number == 1 else f"{number} * {factor}"
 
 
 def _is_among(positions: frozenset[int]) -> Callable[[Positions], bool]:
