@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 
 import pytest
 from github_asking import asking, line
@@ -25,8 +26,13 @@ def _deaf(connection: socket.socket) -> None:
     time.sleep(5)
 
 
+@cache
+def _zeros() -> bytes:
+    return gzip.compress(bytes(20 << 20), 1)
+
+
 def _zipped(connection: socket.socket) -> None:
-    body = gzip.compress(bytes(20 << 20), 1)
+    body = _zeros()
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
     with suppress(OSError):
         connection.sendall(head.encode() + body)
@@ -123,6 +129,7 @@ class TestBounds:
         assert cut.wait(5)
 
     def test_an_answer_that_unpacks_without_end(self, misbehaves: Misbehaves) -> None:
+        _zeros()  # That takes as long as may be waited for an answer.
         text, _ = line(lambda: asking(f"http://127.0.0.1:{misbehaves(_zipped)}"))
         assert "answered 200 with something, not JSON" in text
 
