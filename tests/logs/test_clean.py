@@ -46,6 +46,8 @@ WRAPPED = [
     ("[rank0]:[E728 05:37:45.123456789 ProcessGroupNCCL.cpp:123] x", ["x"]),
     ("[2025-07-28 05:37:45 TP0] x", ["x"]),
     ("E0728 05:37:45.123000 1234 torch/_inductor/x.py:500] [0/0] x", ["x"]),
+    ("W0728 05:37:45.1 1234 env\\Lib\\site-packages\\torch\\_dynamo\\x.py:98] [3/1]   x", ["  x"]),
+    ("E0728 05:37:45.123000 1234 D:\\a-b\\torch\\x.py:5] [0/0] x", ["x"]),
     ("[1,0]<stderr>:x", ["x"]),
     ("ERROR:root:x", ["x"]),
     ("2025-01-01 12:00:00,123 - my.name - ERROR - x", ["x"]),

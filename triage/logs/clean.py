@@ -20,7 +20,8 @@ _MAX_NESTING = 8
 _CONTROL = regex(CONTROL)
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_SOURCE = r"[\w./-]{1,120}:\d{1,6}"
+# With either separator of folders, and a drive.
+_SOURCE = r"(?:[A-Za-z]:)?[\w./\\@+~-]{1,120}:\d{1,6}"
 
 #: The program that adds the prefix, and the prefix.
 PREFIXES: tuple[tuple[str, str], ...] = (
