@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triage.logs import diagnose_text
+from triage.logs import diagnose_any, diagnose_text
 from triage.model.diagnosis import Diagnosis, Kind
 
 
@@ -54,3 +54,58 @@ def test_a_host_compiler_s_command_that_was_cut_off() -> None:
 )
 def test_a_host_compiler_that_is_told_by_the_lines_around_its_error(text: str) -> None:
     assert diagnosed(text).kind is Kind.ENVIRONMENT
+
+
+LINKED = (
+    "# Triton does not compile on my machine\n\nA new installation, nothing of it runs.\n\n```\n"
+    "In file included from D:\\T\\tmpq1w2e3r4\\main.c:3:\nD:\\py\\Include\\x.h:7:2: warning: unused\n{error}\n"
+    "check failed: Command '['D:\\\\L\\\\clang.exe', 'D:\\\\T\\\\tmpq1w2e3r4\\\\main.c', '-O3', '-sha\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "clang: error: linker command failed with exit code 1181 (use -v to see invocation)",
+        "clang++: error: unable to execute command: program not executable",
+        "LINK : fatal error LNK1158: cannot run 'rc.exe'",
+        "/usr/bin/gcc: fatal error: no input files",
+    ],
+)
+def test_what_the_host_compiler_prints_precedes_the_title(error: str) -> None:
+    diagnosis = diagnosed(LINKED.format(error=error))
+    assert diagnosis.kind is Kind.ENVIRONMENT
+    assert diagnosis.headline == f"The host compiler failed: {error.partition('error')[2].partition(': ')[2]}"
+
+
+def test_the_command_of_the_launcher_precedes_the_title() -> None:
+    assert "host compiler failed" in diagnosed(LINKED.format(error="1 warning generated.")).headline
+
+
+def test_a_driver_of_another_build_is_not_triton_s_launcher() -> None:
+    text = "# Compiling the extension fails with triton installed\n$ make all\nclang: error: no such file: 'a.c'\n"
+    diagnosis = diagnose_any(text)
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.OTHER
+    assert diagnosis.headline == "clang: error: no such file: 'a.c'"
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "headline"),
+    [
+        ("/x/cuda.h:12:10: fatal error: 'limits.h' file\n      not found\n   12 | #include <limits.h>", "limits.h"),
+        ("/x/cuda.h:12:10: fatal error: limits.h: No such\nfile or directory", "limits.h"),
+        ("/x/cuda.h:12:10: fatal error: limits.h: No su\nch file or directory", "limits.h"),
+    ],
+)
+def test_a_host_compiler_s_message_that_was_wrapped(wrapped: str, headline: str) -> None:
+    diagnosis = diagnosed(f"In file included from /tmp/tmpab12cd34/main.c:1:\n{wrapped}\n1 error generated.\n")
+    assert diagnosis.headline == f"The host compiler does not find {headline}"
+    assert (diagnosis.file, diagnosis.line) == ("cuda.h", 12)
+
+
+def test_a_message_is_not_joined_with_the_next_one() -> None:
+    text = "/x/k.c:1:1: error: bad 'a.h' there\n/x/k.c:2:1: error: file not found\n"
+    diagnosis = diagnose_any(text)
+    assert diagnosis is not None
+    assert "does not find" not in diagnosis.headline

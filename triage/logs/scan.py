@@ -240,7 +240,11 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     if told := in_prose or quoted(lines):
         return told
     is_open = not (collector.findings or collector.others) and is_about(lines)
-    return (stated(lines, _read_line) if is_open else None) or (described(lines) if is_about_triton else None)
+    if is_open and (statement := stated(lines, _read_line)):
+        return statement
+    retold = described(lines) if is_about_triton else None
+    # A sentence that names no kind of failure says less than what a program printed.
+    return None if retold and retold.diagnosis.kind is Kind.UNKNOWN and collector.others else retold
 
 
 def _read_line(position: int, line: str) -> Finding | None:

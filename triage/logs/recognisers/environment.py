@@ -93,14 +93,22 @@ _CALLED = regex(
 _NOT_COMPILED = regex(r"Failed to compile\. cc_cmd: ?")
 # Cut off before the exit status.
 _CUT = regex(
-    rf"CalledProcessError: Command '\[['\"](?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\"],"
+    rf"\bCommand '\[['\"](?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\"],"
     r"(?!.{0,8000}(?:exit status|died with))"
 )
+# The program that runs the compiler and the linker, of a step that failed: what it says of Triton's launcher.
+_DRIVER_SAYS = regex(
+    rf"^(?:\S{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?(?:{_HOST}|collect2(?:\.exe)?|LINK) ?: "
+    r"(?:fatal )?error(?: [A-Z]{1,5}\d{4})?: (?P<text>\S.{0,300})"
+)
+# Of a message that a terminal or the compiler itself wrapped; clang indents its second line. Lines of source that it
+# shows and the next message are none.
+_CONTINUES = regex(r"\s{0,8}(?![\s|^~]|\d{1,7} \||In file included)(?!.{0,400}: (?:error|warning|note|fatal error))")
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]{1,2}main)\.c(?:pp)?\b")
-# gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
-_AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.c(?:pp)?)[:(](?P<line>\d{1,7})\b")
+# gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`; of headers too.
+_AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.(?:c|h)(?:pp)?)[:(](?P<line>\d{1,7})\b")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
@@ -119,21 +127,45 @@ def _place(line: str) -> dict[str, Any]:
     return {"file": text.last_component(at["file"]), "line": int(at["line"])} if at else {}
 
 
+def _missing(window: Window, line: str, exception: str | None, extent: int = 0) -> Finding | None:
+    """What the compiler or the linker does not find, by a message in ``extent`` more lines than the window's."""
+    for clause, pattern in _MISSING:
+        if match := pattern.search(line):
+            name = next(filter(None, match.groups()))
+            facts = {"exception": exception, **_place(line)}
+            return finding(window, Kind.ENVIRONMENT, clause.format(name), line, extent=extent, **facts)
+    return None
+
+
+def _wrapped(window: Window, line: str) -> Finding | None:
+    """The same of a message that ends in the next line."""
+    following = window.after[0] if window.after else ""
+    if "error" not in line or not _CONTINUES.match(following):
+        return None
+    rest = following.strip()
+    return _missing(window, f"{line} {rest}", None, extent=1) or _missing(window, line + rest, None, extent=1)
+
+
+def _is_near_launcher(window: Window) -> bool:
+    return any(map(_LAUNCHER.search, chain(window.before, islice(window.after, _NEAR))))
+
+
 def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip())
     if line.startswith(("#include", "//", "from ", "import ")):
         return None
     stated = _EXCEPTION.match(line)
     exception = stated["name"] if stated and not stated["name"].isupper() else None
-    for clause, pattern in _MISSING:
-        if match := pattern.search(line):
-            name = next(filter(None, match.groups()))
-            return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception, **_place(line))
+    if missing := _missing(window, line, exception) or _wrapped(window, line):
+        return missing
     if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
         headline = f"The host compiler refuses Triton's launcher: {refused['text']}"
         return finding(window, Kind.ENVIRONMENT, headline, line, **_place(line))
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.TAIL, exception=exception or "Exception")
+    if (says := _DRIVER_SAYS.match(line)) and _is_near_launcher(window):
+        headline = f"The host compiler failed: {says['text']}"
+        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM)
     if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):
         code = f" with exit status {called['code']}" if called["code"] else ""
         headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"
@@ -200,7 +232,13 @@ RECOGNISER = Recogniser(
         "returned non-zero",
         "_launcher.c",
         "_utils.c",
+        "main.c'",
         "/main.c",
+        "cc: error: ",
+        "ng: error: ",
+        "++: error: ",
+        "ect2: error: ",
+        ".exe: error: ",
         " linker ",
         "ld.lld",
     ),
