@@ -49,6 +49,27 @@ def test_a_question_a_wish_and_a_log_state_none(text: str) -> None:
     assert diagnose_any(text) is None
 
 
+SLOW = [
+    "[3.7.0] Inductor GEMM throughput regression on MI300X, 14 shapes affected\n\n## Summary\nThese shapes reach two "
+    "thirds of 3.6.0. Accuracy passes.\n\n| triton | torch |\n|---|---|\n| 3.7.0 | 2.12.0 |\n",
+    "Performance regression of our attention kernel with Triton 3.6\n\nSince the update the forward pass takes 2.3 ms "
+    "instead of 1.4 ms; results are the same.\n",
+    "Launch overhead of triton.jit kernels increased in nightly\n\nWithout arguments 9 us, with 3.1 it was 5 us.\n",
+]
+
+
+@pytest.mark.parametrize("text", SLOW)
+def test_what_is_slow_did_not_fail(text: str) -> None:
+    assert diagnose_any(text) is None
+
+
+def test_what_is_slow_and_fails_failed() -> None:
+    text = "Slow compile, then a segfault in triton\n\nA reduction of one element takes a minute, then it crashes.\n"
+    diagnosis = diagnose_any(text)
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.SEGFAULT
+
+
 def test_the_triton_backend_of_something_is_triton() -> None:
     diagnosis = diagnose_any(
         "Segfault in the Triton backend when the reduction has one element\nThe smaller one is fine."
