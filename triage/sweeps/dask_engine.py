@@ -111,8 +111,11 @@ class DaskExecutor(Executor):
         new = self._client.nthreads().keys() - self._checked
         if not new:
             return
+        try:
+            answers: dict[str, Any] = self._client.run(conditions, workers=list(new), on_error="return")
+        except OSError:  # The scheduler is gone, perhaps for a moment: the next chunk asks again.
+            return
         self._checked |= new
-        answers: dict[str, Any] = self._client.run(conditions, workers=list(new), on_error="return")
         own = conditions()
         for worker, answer in answers.items():
             if isinstance(answer, Exception) and not isinstance(answer, OSError):

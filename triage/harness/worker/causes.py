@@ -34,7 +34,7 @@ def of(error: BaseException) -> Optional[str]:
 
 def _front_end_sees(error: BaseException) -> str:
     """The stand-in that Triton's front end was looking at when it raised the error."""
-    trace = error.__traceback__
+    trace = errors.traceback_of(error)
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is not None and placeholders.is_tritons(trace.tb_frame.f_code.co_filename):
@@ -49,7 +49,7 @@ def _front_end_sees(error: BaseException) -> str:
 
 def _line(error: BaseException) -> str:
     """The innermost line of the user's own that an error went through."""
-    line, trace = "", error.__traceback__
+    line, trace = "", errors.traceback_of(error)
     while trace is not None:
         if placeholders.is_users(trace.tb_frame.f_code.co_filename):
             line = "%s:%d" % (placeholders.shortened_of(trace.tb_frame), trace.tb_lineno)

@@ -5,6 +5,7 @@ import gc
 import inspect
 import linecache
 import traceback
+from types import TracebackType
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 from . import operands
@@ -36,18 +37,27 @@ def chain(error: BaseException, suppressed: bool = False) -> Iterator[BaseExcept
         link = link.__cause__ or (None if hidden else link.__context__)
 
 
+_TRACEBACK = vars(BaseException)["__traceback__"]
+
+
+def traceback_of(error: BaseException) -> Optional[TracebackType]:
+    """The traceback that Python has given the exception, whatever its class says of it."""
+    trace: Optional[TracebackType] = _TRACEBACK.__get__(error)
+    return trace
+
+
 def print_chain(error: BaseException) -> None:
     """Print the traceback as the user's own program would have."""
     try:
         *_, last = chain(error, suppressed=True)
         last.__cause__ = last.__context__ = None  # Python prints chains of any length.
-        traceback.print_exception(type(error), error, error.__traceback__)
+        traceback.print_exception(type(error), error, traceback_of(error))
     except BaseException:  # __str__ of a user's exception is user code
         return
 
 
 def _described(error: BaseException) -> Dict[str, Any]:
-    frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
+    frames = traceback.extract_tb(traceback_of(error))[-MAX_FRAMES:]
     located = [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames]
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
         located.append(_frame(str(error.filename), error.lineno, "<module>", str(error.text or "").rstrip()))
