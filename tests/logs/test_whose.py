@@ -6,7 +6,7 @@ import pytest
 
 import triage
 from triage.logs import diagnose_any, diagnose_text
-from triage.model.compilers import CUTE
+from triage.model.compilers import CUTE, TRITON
 from triage.model.diagnosis import Diagnosis, Kind
 
 OTHERS = {
@@ -263,3 +263,27 @@ def test_nothing_is_found_where_nothing_failed(log: str) -> None:
 def test_a_text_without_its_last_line_end_is_read_whole() -> None:
     diagnosis = diagnose_text("we get\nInput shapes should have M >= 16, N >= 16 and K >= 16")
     assert diagnosis is not None
+
+
+ASSEMBLED = "{program} /tmp/tmp0ab_12cd.ptx, line 31; error   : Instruction 'x.y' not supported on .target 'sm_120'\n"
+
+
+@pytest.mark.parametrize("program", ["ptxas-blackwell", "ptxas"])
+def test_output_and_not_prose_tells_the_compiler(program: str) -> None:
+    prose = "I doubt that sm_120 has it: CuTe DSL lists the same instruction for sm_100 alone.\n\n"
+    diagnosis = diagnose_text(prose + ASSEMBLED.format(program=program))
+    assert diagnosis is not None and diagnosis.compiler is TRITON
+
+
+def test_printed_lines_precede_sentences_as_evidence() -> None:
+    stack = '  File "/x/triton/compiler/compiler.py", line 9, in compile\n'
+    error = "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'\n"
+    told = "This is the same as what CuTe DSL reports for our other kernel.\n"
+    diagnosis = diagnose_text(told + stack + error)
+    assert diagnosis is not None and diagnosis.compiler is TRITON
+
+
+def test_prose_tells_the_compiler_where_nothing_printed_does() -> None:
+    error = "error: failed to legalize operation 'vector.transfer_read'\n"
+    diagnosis = diagnose_text(f"A kernel in CuTe DSL does not compile with the release of this week.\n\n{error}")
+    assert diagnosis is not None and diagnosis.compiler is CUTE

@@ -51,11 +51,14 @@ _NAMED = regex(
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?:gen|gpu|nvidia_gpu))\.[a-z]"
+    r"|\bptxas-blackwell\b"
     r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
+# What Triton has ptxas assemble: a file that Python's tempfile named. CuTe DSL assembles without a file.
+_ASSEMBLED = regex(r"\bptxas(?:\.exe)? (?:[A-Za-z]:)?[^\s:,]{0,300}[/\\]tmp[a-z0-9_]{8}\.ptx, line \d")
 # In a failing line itself: words of CuTe DSL's.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
@@ -122,9 +125,20 @@ def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
     for text in (line[:1000], diagnosis.message[:1000]):
         if _CUTE_WORDS.search(text):
             return CUTE
-        if _OWN_WORDS.search(text):
+        if _OWN_WORDS.search(text) or _ASSEMBLED.search(text):
             return TRITON
     return None
+
+
+def _of_output(evidence: Collection[Compiler], findings: Iterable[Finding], whole: Sequence[str]) -> set[Compiler]:
+    """The compilers that failures or printed lines are of; those that sentences name where nothing printed is of any.
+
+    Somebody who quotes a failure of one compiler may well compare it with another.
+    """
+    printed = [line for line in whole if not other_programs.is_sentence(line)]
+    of_lines = {name for name in evidence if any(text in line for line in printed for text in EVIDENCE[name])}
+    of_failures = {compiler for finding in findings if (compiler := finding.diagnosis.compiler)}
+    return of_lines | of_failures or set(evidence)
 
 
 def attributed(finding: Finding, window: Window) -> Finding:
@@ -204,8 +218,10 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
 def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
     """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
     is, ``whole`` are its lines, empty for a long one."""
-    only = next(iter(evidence)) if len(evidence) == 1 else None
     has_evidence = bool(evidence)
+    findings = list(findings)
+    compilers = _of_output(evidence, findings, whole) if has_evidence else set()
+    only = next(iter(compilers)) if len(compilers) == 1 else None
     known = [
         replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or only))
         for finding in findings

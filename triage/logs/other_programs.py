@@ -82,13 +82,12 @@ def is_told(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
     """
     stated = [(message, message.partition("\n")[0][:_COMPARED]) for message in messages]
     return any(
-        _is_sentence(line)
-        and not any(first in line or line.strip()[:_COMPARED] in message for message, first in stated)
+        is_sentence(line) and not any(first in line or line.strip()[:_COMPARED] in message for message, first in stated)
         for line in lines
     )
 
 
-def _is_sentence(line: str) -> bool:
+def is_sentence(line: str) -> bool:
     """True for a sentence or a part of one."""
     words = _JOINING.search(line) is not None and len(_PLAIN.findall(line)) >= _FEWEST_WORDS
     return words and _OF_REPORTS.search(line) is None
