@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triage.logs import diagnose_text
+from triage.logs import diagnose_any, diagnose_text
 
 LIBRARY = "/venv/lib/python3.12/site-packages"
 LAUNCHED = f"""Traceback (most recent call last):
@@ -70,3 +70,29 @@ def test_a_failure_in_a_title_is_where_the_traceback_below_shows_it() -> None:
         assert diagnosis is not None
         assert diagnosis.source is not None
         assert (diagnosis.source.file, diagnosis.source.line) == ("/w/train.py", 7)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error: 'tt.dot' op bad operand\n  (ops/cute/norm.py:31)\n  ... more ...\n",
+        "error: 'tt.dot' op bad operand (at ops/cute/norm.py:31:5)\n",
+        "error: 'tt.dot' op bad operand\nnote: see above\n  at ops/cute/norm.py:31\n",
+    ],
+)
+def test_a_place_that_somebody_adds_to_an_error(text: str) -> None:
+    diagnosis = diagnose_text(f"On our cluster, Triton 3.6:\n{text}")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("ops/cute/norm.py", 31)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error: bad token\n  (ops/norm.py:31)\n",  # of any program
+        "error: 'tt.dot' op bad operand\nsee (ops/norm.py:31)\n",  # prose
+    ],
+)
+def test_a_place_that_is_none_of_the_error_s(text: str) -> None:
+    diagnosis = diagnose_any(f"On our cluster, Triton 3.6:\n{text}")
+    assert diagnosis is not None and diagnosis.source is None

@@ -24,6 +24,11 @@ _UNKNOWN_LOCATION = regex(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000
 # and columns that count from 0, which is also that of a whole function.
 _LOCATION_AFTER = regex(r'"(?:[^"\\]|\\.){0,1000}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ?')
 _UNKNOWN_AFTER = "unknown: "
+# As people add it, below what they quote or behind it: `(package/kernel.py:31)`, `at kernel.py:31:5`.
+_ADDED = regex(
+    r"(?:^|(?<=\s))(?:\((?:at |in |from )?|at )"
+    r"(?P<file>[^\s():\"'`]{1,400}\.py):(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?\)?$"
+)
 _CARET = regex(r"^\s{0,4096}\^~{0,4096}\s*$")
 
 #: Errors that say only that something failed.
@@ -80,6 +85,15 @@ def parse(line: str) -> DiagnosticLine | None:
         text = text[after.end() :]
     text = text.removeprefix(_UNKNOWN_AFTER)
     return DiagnosticLine(severity.group(1), text, locations)
+
+
+def added_location(line: str) -> SourceLocation | None:
+    """The location of Python source that a line consists of, or ends with in parentheses."""
+    stripped = line.strip()
+    added = _ADDED.search(stripped)
+    if added is None or not (added.start() == 0 or stripped.endswith(")")):
+        return None
+    return SourceLocation(added["file"], int(added["line"]), int(added["column"]) if added["column"] else None)
 
 
 def is_caret(line: str) -> bool:

@@ -9,20 +9,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triage.logs.cute_texts import OF_PACKAGE
-from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, is_caret, parse
+from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, added_location, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.compilers import CUTE
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
 _OF_LINTER = regex(r"  \[[a-z][a-z-]{1,40}\]$")
 _NOT_A_KERNEL = regex(r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE)
 _CALL = "called from"
 _OF_VERIFIER = regex(r"'[a-z]\w{0,60}\.[\w.]{1,100}' op ")
+# An error that names none may be of any program, which has files of Python as well.
+_OPERATION = regex(r"'[a-z]\w{0,60}\.[a-z][\w.]{0,100}'")
 # What CuTe DSL's exceptions say above the errors that they list, and the stage in which those are found.
 _LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pipeline:", "passes"))
 _EXCEPTION = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
@@ -80,6 +82,12 @@ def _of_another_tool(diagnostic: DiagnosticLine) -> bool:
     return linter or any(_NOT_A_KERNEL.search(location.file) for location in diagnostic.locations)
 
 
+def _below(window: Window, distance: int) -> SourceLocation | None:
+    """The location that stands alone below a diagnostic and its notes."""
+    below = window.after[distance] if distance < len(window.after) else ""
+    return added_location(below) if below.strip().startswith(("(", "at ")) else None
+
+
 def _read(window: Window) -> Finding | None:
     error = parse(window.line)
     if error is None or error.severity != "error" or not error.text or _of_another_tool(error):
@@ -90,6 +98,9 @@ def _read(window: Window) -> Finding | None:
         # The text of a front-end's exception, quoted behind `error:`.
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
     excerpt, notes, lines = _block(window.after)
+    is_bare = not error.locations and _OPERATION.search(error.text) is not None
+    if is_bare and (added := added_location(window.line) or _below(window, len(lines))):
+        error = replace(error, locations=(added,))
     calls = tuple(location for note in notes if note.text.startswith(_CALL) for location in note.locations)
     # Of the DSL's own files no line is the user's.
     locations = tuple(location for location in error.locations + calls if not OF_PACKAGE.search(location.file))
