@@ -1,4 +1,4 @@
-"""One run of a compile in a process of its own: its pipes, its deadlines, what it printed and reported."""
+"""One run of a compile, isolated from triage: its pipes, its deadlines, what it printed and reported."""
 
 import errno
 import fcntl

@@ -166,8 +166,8 @@ class ForkServer:
             close(fd)
         identity, child.identity, child.since = child.identity, None, monotonic()
         if identity is not None:
-            end_ = {"op": "exit", "id": identity, "status": 0, "repeated": child.repeated, "waits": True}
-            self.send({**used, **end_})
+            report = {"op": "exit", "id": identity, "status": 0, "repeated": child.repeated, "waits": True}
+            self.send({**used, **report})
         child.repeated = True
 
     def _dismiss(self, after_s: float) -> None:
