@@ -165,7 +165,7 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) ->
     ):
         if expected:
             difference = f"{name}: {actual or 'not known'}, not {' or '.join(expected)}"
-            holds = actual in expected
+            holds = actual in expected if name != "pass" else actual is not None and _is_one_of(actual, expected)
             if name == "kind" and _is_unwrapped(symptoms, diagnosis):
                 yield _Field(name, True, 1.0, "")
             else:
@@ -184,6 +184,16 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) ->
         yield _Field("function", holds, _DOUBT["function"], difference)
     if symptoms.message:
         yield _message(symptoms.message, *_stated(diagnosis.headline, diagnosis.message), compared)
+
+
+def _is_one_of(name: str, passes: Sequence[str]) -> bool:
+    """Whether a pass is among those, as mlir-opt spells it or by its class: both are printed."""
+    return _folded(name) in map(_folded, passes)
+
+
+@lru_cache(maxsize=1024)
+def _folded(name: str) -> str:
+    return name.replace("-", "").lower().removesuffix("pass")
 
 
 @lru_cache(maxsize=8)  # Of one diagnosis, and those related to it, all entries ask.
