@@ -29,7 +29,16 @@ WRAPPED = [
     ("build\tRun tests\t2025-03-01T12:00:00.1234567Z x", ["x"]),
     ("2024-05-22T12:43:46.962646Z 01E x", ["x"]),
     ("2024-05-22T12:43:46.962646Z 00O+x", ["x"]),
+    ("2024-05-22T12:43:46.962646Z stderr F   x", ["  x"]),
     ("[2024-01-01T12:00:00.000Z]   x", ["  x"]),
+    (
+        '    Traceback (most recent call last):\n      File "k.py", line 3, in f\n        x\n    E: y\n  z',
+        ["Traceback (most recent call last):", '  File "k.py", line 3, in f', "    x", "E: y", "  z"],
+    ),
+    (
+        '     File "k.py", line 3, in f\n       x\n   E: y\n\nz',
+        ['  File "k.py", line 3, in f', "    x", "E: y", "", "z"],
+    ),
     ("12:00:00  x", ["x"]),
     ("web-1  | x", ["x"]),
     ("web_1  |   x", ["  x"]),

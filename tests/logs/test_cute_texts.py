@@ -312,3 +312,13 @@ def test_the_runtime_library_of_cute_that_is_not_found() -> None:
     )
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.stage) == (Kind.ENVIRONMENT, "load")
+
+
+@pytest.mark.parametrize(("module", "is_cutes"), [("", True), ("cutlass._mlir._mlir_libs.", True), ("iree.ir.", False)])
+def test_the_error_that_the_binding_of_mlir_lists_is_cute_dsl_s(module: str, is_cutes: bool) -> None:
+    diagnosis = diagnose_text(
+        f"It happens after a reduction of the block, and I do not know why.\n{module}MLIRError: Verification failed:\n"
+        "error: unknown: operand #0 does not dominate this use\n note: unknown: operand defined here\n"
+    )
+    shown = diagnosis.headline if diagnosis else ""
+    assert (shown == "operand #0 does not dominate this use") is is_cutes

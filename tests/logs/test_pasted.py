@@ -8,6 +8,8 @@ from triage.logs import diagnose_text
 from triage.model.diagnosis import Diagnosis, Kind
 
 ERROR = "k.py:3:4: error: 'tt.dot' op bad"
+
+
 PREFIXES = [
     "[Warning] [App-0/STDERR] ",
     "[App-0/STDOUT] ",
@@ -73,45 +75,6 @@ def test_an_editor_shows_the_text_on_the_next_line() -> None:
     assert diagnosis.headline == "ValueError: arange's arguments must be of type tl.constexpr"
 
 
-GDB = """\
-Thread 1 "python" received signal SIGSEGV, Segmentation fault.
-{stopped}
-#0  {first}
-#1  0x00007ffed7580b00 in triton::ir::Inner::run (this=0x0) at /b/lib/Inner.cpp:80
-"""
-
-
-def test_gdb_s_frames_without_address_and_its_stop_line() -> None:
-    stopped = "0x00007ffed7580a34 in triton::ir::block::parent (this=0x0) at /b/include/block.h:54"
-    cut = diagnosed(GDB.format(stopped=stopped, first="0x00007ffed7580a34 in triton::ir::bl"))
-    assert (cut.kind, cut.function, cut.file, cut.line) == (Kind.SEGFAULT, "block::parent", "block.h", 54)
-    bare = diagnosed(GDB.format(stopped="", first="triton::ir::Outer::visit (op=0x0) at /b/lib/Outer.cpp:12"))
-    assert (bare.function, bare.file, bare.line) == ("Outer::visit", "Outer.cpp", 12)
-
-
-def test_the_frames_of_a_handler_are_not_where_it_crashed() -> None:
-    diagnosis = diagnosed(
-        "#0  __pthread_kill_implementation (signo=11) at pthread_kill.c:44\n"
-        "#1  0x000071f4d1562e13 in handler_SIGSEGV(int, siginfo_t*, void*) ()\n"
-        "   from /venv/lib/libtorch_python.so\n"
-        "#2  <signal handler called>\n"
-        "#3  0x000071f392131228 in mlir::triton::AxisInfo::join(int) ()\n"
-        "   from /venv/lib/python3.11/site-packages/triton/_C/libtriton.so\n"
-    )
-    assert diagnosis.function == "AxisInfo::join"
-
-
-def test_a_crash_names_the_line_of_python_that_ran() -> None:
-    diagnosis = diagnosed(
-        "Fatal Python error: Segmentation fault\n\nThread 0x00007b8e (most recent call first):\n"
-        '  File "/usr/lib/python3.11/threading.py", line 324 in wait\n\n'
-        "Current thread 0x00007b90 (most recent call first):\n"
-        '  File "/venv/lib/python3.11/site-packages/triton/compiler/compiler.py", line 203 in make_llir\n'
-    )
-    assert (diagnosis.kind, diagnosis.stage) == (Kind.SEGFAULT, "llir")
-    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("compiler.py", 203, "make_llir")
-
-
 @pytest.mark.parametrize(
     "traceback",
     [
@@ -139,67 +102,6 @@ def test_ptx_given_to_amd_s_assembler_is_told_as_that() -> None:
     assert ptx.headline == "PTX given to an AMD target: invalid instruction: cvt.rn.f16x2.f32 s3, v3, v4;"
     own = diagnosed("error: invalid instruction\n    v_bfe_u99 v1, v2, 0, 4\n    ^\n")
     assert own.headline == "The assembler refused the code: invalid instruction: v_bfe_u99 v1, v2, 0, 4"
-
-
-IN_PROSE = [
-    ("# NVIDIA backend: 'ttng.tensormap_create' op cannot be predicated (sm_90)",
-     "'ttng.tensormap_create' op cannot be predicated (sm_90)"),
-    ("[Bug] torch.compile + triton.jit: NameError: name 'constexpr' is not defined",
-     "NameError: name 'constexpr' is not defined"),
-    ("NameError(\"Cannot access global variable C from within @jit'ed function)",
-     "NameError: Cannot access global variable C from within @jit'ed function"),
-    ("with mamba2: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?). All is on the GPU.",
-     "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"),
-    ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("line", "headline"), IN_PROSE)
-def test_the_text_of_an_exception_without_its_name(line: str, headline: str) -> None:
-    assert diagnosed(f"My triton kernel:\n{line}\n" + "more\n" * 10).headline == headline
-
-
-PROSE = [
-    ('the error in the title: "RuntimeError: PassManager::run failed" with my triton kernel', None),
-    (
-        "it crashes with PassManager::run failed at num_stages=4.\n"
-        "The failing pass is tritonamdgpu-schedule-loops{num_stages=4}, see triton-lang/triton.",
-        "tritonamdgpu-schedule-loops",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "pass_name"), PROSE)
-def test_a_pass_manager_s_failure_in_a_sentence(text: str, pass_name: str | None) -> None:
-    diagnosis = diagnosed(text + "\nmore" * 12)
-    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, pass_name)
-
-
-def test_llvm_s_program_arguments_name_a_single_pass() -> None:
-    crash = "Stack dump:\n0.\tProgram arguments: /b/triton-opt k.mlir{}\n #0 0x00007f01 mlir::A::f(int) A.cpp:1:2\n"
-    assert diagnosed(crash.format(" -tritongpu-pipeline")).pass_name == "tritongpu-pipeline"
-    assert diagnosed(crash.format(" -tritongpu-coalesce -tritongpu-pipeline")).pass_name is None
-
-
-def test_an_error_quoted_in_a_sentence() -> None:
-    diagnosis = diagnosed(
-        "```python\n@cute.jit\ndef show(m: Int32):\n    cute.printf(m)\n```\n"
-        + "text\n" * 8
-        + "However, with one more line"
-        " `a = cute.make_layout(m)` we get a `DSLRuntimeError: a dynamic Boolean has no value at compile time.` here.\n"
-    )
-    assert diagnosis.headline == "a dynamic Boolean has no value at compile time."
-
-
-def test_the_stack_of_a_crashed_thread_without_the_line_that_names_the_signal() -> None:
-    diagnosis = diagnosed(
-        "Current thread 0x00007f43 (most recent call first):\n"
-        '  File "/venv/lib/python3.10/site-packages/triton/compiler/compiler.py", line 54 in optimize_ttir\n'
-    )
-    assert (diagnosis.kind, diagnosis.headline) == (
-        Kind.UNKNOWN,
-        "The process crashed in optimize_ttir, compiler.py:54",
-    )
 
 
 def test_a_host_compiler_that_failed_without_the_exception_s_name() -> None:
@@ -232,27 +134,6 @@ def test_out_of_resources_in_other_words_or_cut_off(text: str) -> None:
     assert diagnosis.required in (163842, None)
 
 
-def test_a_function_of_llvm_s_headers_is_not_where_it_crashed() -> None:
-    diagnosis = diagnosed(
-        "Program arguments: ./triton-opt k.mlir\n"
-        " #0 0x00007f92 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (./triton-opt+0x1)\n"
-        " #1 0x00007f93 getDialect<mlir::triton::T> /b/llvm/include/mlir/IR/MLIRContext.h:94:29\n"
-        " #2 0x00007f94 toLayout /b/triton/lib/Dialect/Layouts.cpp:1317:15\n"
-    )
-    assert (diagnosis.function, diagnosis.file, diagnosis.line) == ("toLayout", "Layouts.cpp", 1317)
-
-
-def test_a_stack_without_symbols_names_the_library() -> None:
-    diagnosis = diagnosed(
-        "#0  __pthread_kill_implementation (signo=6) at ./nptl/pthread_kill.c:44\n"
-        "#1  0x00007f8b9b9d17f3 in __GI_abort () at ./stdlib/abort.c:79\n"
-        "#2  0x00007f8a3972d4df in ?? ()\n"
-        "   from /venv/nvidia_cutlass_dsl/python_packages/cutlass/_mlir/_mlir_libs/_cutlass_ir.cpython-312.so\n"
-        "#3  0x00007f85d56f61f0 in ?? ()\n"
-    )
-    assert (diagnosis.kind, diagnosis.headline) == (Kind.ABORT, "The compiler aborted in _cutlass_ir.cpython-312.so")
-
-
 def test_a_called_process_error_that_was_cut_off_is_told_by_its_frame() -> None:
     diagnosis = diagnosed(
         '  File "/venv/triton/backends/nvidia/compiler.py", line 356, in make_cubin\n    subprocess.run(cmd)\n'
@@ -270,11 +151,6 @@ def test_a_traceback_in_an_escaped_string() -> None:
     text = f"error message:\n{{'message': 'InductorError: SubprocException: in a subprocess:\\n\\n{inner}'}}\n"
     diagnosis = diagnosed(text)
     assert (diagnosis.kind, diagnosis.stage) == (Kind.MLIR_DIAGNOSTIC, "ttgir")
-
-
-def test_several_pieces_of_code_in_a_line() -> None:
-    text = "`tl.load(p)` in a `for` loop ends in `misaligned address` at run time\n" + "more of my triton kernel\n" * 9
-    assert diagnosed(text).kind is Kind.LAUNCH_ERROR
 
 
 def test_the_text_of_an_exception_on_the_line_after_its_name() -> None:
@@ -330,26 +206,9 @@ def test_a_scaled_product_is_emulated_where_no_instruction_scales_blocks(gpu: st
     assert any("emulated" in note for note in diagnosis.notes) is emulated
 
 
-@pytest.mark.parametrize(
-    "quoted", ["`triton.language' has no attribute cast` [FIXED]", "triton.language has no attribute 'cast'"]
-)
-def test_a_missing_attribute_as_people_retype_it(quoted: str) -> None:
-    diagnosis = diagnosed(f"# {quoted}\n" + "I use my triton.jit kernel\n" * 9)
-    assert diagnosis.headline == "AttributeError: module 'triton.language' has no attribute 'cast'"
-
-
 def test_the_end_of_a_report_of_the_front_end() -> None:
     diagnosis = diagnosed("   if (low >= 0):\n  ^\nAssertionError('initial value for `v` is of type <[512], int32>')\n")
     assert (diagnosis.kind, diagnosis.stage) == (Kind.FRONTEND_ERROR, "source")
-
-
-def test_python_s_import_system_is_not_where_it_crashed() -> None:
-    diagnosis = diagnosed(
-        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n"
-        '  File "<frozen importlib._bootstrap_external>", line 1320 in create_module\n'
-        '  File "/v/site-packages/triton/backends/nvidia/driver.py", line 71 in compile_module_from_src\n'
-    )
-    assert (diagnosis.file, diagnosis.line) == ("driver.py", 71)
 
 
 def test_an_assertion_while_a_module_is_deleted_follows_from_the_error() -> None:
@@ -368,69 +227,9 @@ def test_a_front_end_s_report_of_which_the_kernel_was_left_out(left: str) -> Non
     assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad operand")
 
 
-def test_a_quotation_over_several_lines() -> None:
-    diagnosis = diagnosed("it stops with `LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.x\nAborted (core dumped)`.\n")
-    assert diagnosis.kind is Kind.LLVM_FATAL
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "headline"),
-    [
-        (
-            "the autotuner fails with `NoConfigFound` on this GPU\n@helion.kernel()\ndef f(x): ...\n",
-            Kind.PYTHON_EXCEPTION,
-            "NoConfigFound",
-        ),
-        (
-            "It crashes with \u201cLLVM ERROR: Failed to find a layout\u201d.\n@triton.jit\ndef k(x): ...\n",
-            Kind.LLVM_FATAL,
-            "LLVM gave up: Failed to find a layout",
-        ),
-        (
-            "It raises a TypeError that says Unsupported type <class 'tuple'> for (1, 2)\n@triton.jit\ndef k(x): ...\n",
-            Kind.FRONTEND_ERROR,
-            "Unsupported type <class 'tuple'> for (1, 2)",
-        ),
-    ],
-)
-def test_a_failure_that_a_sentence_tells(text: str, kind: Kind, headline: str) -> None:
-    diagnosis = diagnosed(text)
-    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
-
-
 def test_an_error_in_the_launcher_has_its_file_and_line() -> None:
     diagnosis = diagnosed("C:\\Temp\\tmpab12cd34\\__triton_launcher.c(123): error C2059: syntax error: '}'\n")
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "__triton_launcher.c", 123)
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "headline"),
-    [
-        (
-            "[Bug] SomeErrorImpl('invalid operands of type triton.language.float16 and int8')\n@triton.jit\n",
-            Kind.PYTHON_EXCEPTION,
-            "SomeErrorImpl: invalid operands of type triton.language.float16 and int8",
-        ),
-        (
-            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"\n@triton.jit\n",
-            Kind.FRONTEND_ERROR,
-            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"",
-        ),
-        (
-            'every build has the same "stack frame size exceeds limit" issue\n@triton.jit\n',
-            Kind.LLVM_DIAGNOSTIC,
-            "LLVM: stack frame size exceeds limit",
-        ),
-        (
-            "核心错误表现为无法找到AttrsDescriptor类\nimport triton.language as tl\n",
-            Kind.ENVIRONMENT,
-            "cannot import name 'AttrsDescriptor'",
-        ),
-    ],
-)
-def test_a_failure_as_people_retell_it(text: str, kind: Kind, headline: str) -> None:
-    diagnosis = diagnosed(text)
-    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
 
 
 def test_an_exception_of_cute_that_a_terminal_wrapped() -> None:
@@ -461,43 +260,6 @@ def test_a_log_that_breaks_off_where_an_exception_is_raised() -> None:
         'ERROR 03-22 09:50:04 [core.py:340]     raise RuntimeError("Failed to find C compiler. Please\n'
     )
     assert diagnosis.kind is Kind.ENVIRONMENT
-
-
-def test_mlir_s_words_in_a_heading() -> None:
-    diagnosis = diagnosed(
-        "# Error: failed to materialize conversion for result #0 of operation 'tt.load'\n@triton.jit\n"
-    )
-    assert diagnosis.kind is Kind.MLIR_DIAGNOSTIC
-
-
-def test_a_report_that_was_cut_off_is_told_by_the_heading() -> None:
-    diagnosis = diagnosed(
-        "# Server: type fp8e4nv not supported in this architecture.\n"
-        "ERROR 05-02 10:22:18 [core.py:396] RuntimeError: Worker failed with error 'at 1:0:\n"
-    )
-    assert diagnosis.kind is Kind.FRONTEND_ERROR
-    assert diagnosis.headline == "type fp8e4nv not supported in this architecture."
-
-
-def test_a_sentence_with_an_equals_sign_is_no_source() -> None:
-    diagnosis = diagnosed(
-        "Two kernels, NHWC. dtype=fp32 works, dtype=fp16 throws `LLVM ERROR: Broken function found!`\n"
-    )
-    assert diagnosis.kind is Kind.LLVM_FATAL
-
-
-def test_an_assertion_of_which_a_sentence_has_only_the_function() -> None:
-    diagnosis = diagnosed(
-        "import triton.language as tl\nWith two CTAs there is a hard assertion\nabort in `LinearLayout::getBasis`.\n"
-    )
-    assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "LinearLayout::getBasis")
-
-
-def test_a_kernel_s_call_in_a_title() -> None:
-    diagnosis = diagnosed(
-        "# [BUG] `scale_kernel` missing 3 required positional arguments\nimport triton.language as tl\n"
-    )
-    assert diagnosis.headline == "`scale_kernel` missing 3 required positional arguments"
 
 
 def test_what_the_interpreter_met_is_in_the_kernel_s_source() -> None:

@@ -96,3 +96,32 @@ def test_a_place_that_somebody_adds_to_an_error(text: str) -> None:
 def test_a_place_that_is_none_of_the_error_s(text: str) -> None:
     diagnosis = diagnose_any(f"On our cluster, Triton 3.6:\n{text}")
     assert diagnosis is not None and diagnosis.source is None
+
+
+JIT = f"{LIBRARY}/triton/runtime/jit.py in <lambda>(*args)\n--> 345         return lambda *args: self.run(*args)\n"
+RAISED = "\nRuntimeError: Triton Error [CUDA]: invalid argument\n"
+
+
+@pytest.mark.parametrize(
+    ("frame", "file"),
+    [
+        ("<ipython-input-7-1d2c> in <cell line: 4>()\n      3 \n----> 4 add[(1,)](x)\n", "<ipython-input-7-1d2c>"),
+        ("/tmp/ipykernel_32/321.py in <module>\n      3 \n----> 4 add[(1,)](x)\n", "/tmp/ipykernel_32/321.py"),
+        ("Input In [12], in <cell line: 4>()\n      3 \n----> 4 add[(1,)](x)\n", "Input In [12]"),
+        ("Cell In[12], line 4\n      3 \n----> 4 add[(1,)](x)\n", "Cell In[12]"),
+        ("File D:\\My Kernels\\add.py:4, in add_(x)\n      3 \n----> 4 add[(1,)](x)\n", "D:\\My Kernels\\add.py"),
+    ],
+)  # fmt: skip
+def test_the_cell_of_a_notebook_is_the_user_s(frame: str, file: str) -> None:
+    diagnosis = diagnose_text(f"RuntimeError   Traceback (most recent call last)\n{frame}\n{JIT}{RAISED}")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == (file, 4)
+
+
+def test_the_exception_below_the_one_that_wraps_it_is_of_the_same_traceback() -> None:
+    diagnosis = diagnose_text(
+        f'  File "{LIBRARY}/torch/_dynamo/output_graph.py", line 1465, in _call_user_compiler\n'
+        "    raise BackendCompilerFailed(self.compiler_fn, e) from e\n"
+        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nPermissionError: [WinError 5] denied\n"
+    )
+    assert diagnosis is not None and diagnosis.headline == "PermissionError: [WinError 5] denied"

@@ -287,3 +287,11 @@ def test_prose_tells_the_compiler_where_nothing_printed_does() -> None:
     error = "error: failed to legalize operation 'vector.transfer_read'\n"
     diagnosis = diagnose_text(f"A kernel in CuTe DSL does not compile with the release of this week.\n\n{error}")
     assert diagnosis is not None and diagnosis.compiler is CUTE
+
+
+def test_operations_of_a_vendor_s_dialect_are_triton_s() -> None:
+    told = "On our cluster this happens with most of the kernels:\n"
+    log = f"{told}error: triton_xpu.unpack reached lowering without a bufPtr\n"
+    diagnosis = diagnose_text(log)
+    assert diagnosis is not None and diagnosis.headline == "triton_xpu.unpack reached lowering without a bufPtr"
+    assert diagnose_text(log.replace("triton_xpu", "triton_server")) is None

@@ -31,6 +31,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
         r"(?: (?:TP|DP|PP|EP|rank)\d{1,4}){0,4}\]?(?: \d\d[OE](?:\+| |$)| |$)",
     ),
+    ("Kubernetes' container runtime, after the time: stream, whole or part", r"std(?:err|out) [FP](?: |$)"),
     (
         "a logger's level after the time, and a logger's name: torch, loguru",
         rf"[\w.]{{1,80}}: \[{_LEVEL}\] {{1,4}}|\| {_LEVEL} {{1,8}}\| (?:[\w.<>:]{{1,120}}:\d{{1,6}} - )?",
@@ -88,6 +89,11 @@ _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
 # A report that was pasted with an indentation keeps it.
 _PYTEST_FAILURE = regex(r" {0,8}E {3,64}(?=\S)")
 
+# A traceback inside of something, as in a list or a block of indented code: its first line, or a frame.
+_INDENTED = regex(
+    r" {1,16}(?=Traceback \(most recent call last\)|Fatal Python error: |  File \"[^\"]{1,400}\", line \d)"
+)
+
 
 def strip_control(line: str) -> str:
     """Remove terminal control sequences."""
@@ -132,10 +138,11 @@ def strip_markdown(line: str) -> str:
 
 
 class Cleaner:
-    """Removes the wrappings of one line after another; only pytest's depend on the line before."""
+    """Removes the wrappings of one line after another; only pytest's and an indentation depend on the lines before."""
 
     def __init__(self) -> None:
         self._width = 0
+        self._indentation = ""
         #: True when the last line belonged to pytest's report of a failure.
         self.stripped_marker = False
         #: True when the last line was one of pytest's summary: it is of another test than the line above.
@@ -156,6 +163,7 @@ class Cleaner:
         line = self._without_marker(line)
         if self.stripped_marker:
             line = strip_prefixes(line)
+        line = self._outdented(line)
         line = line.rstrip("│┃ ") if line.endswith(("│", "┃")) else line
         return strip_markdown(line) if line[:1] in ("|", "`") else line
 
@@ -170,3 +178,11 @@ class Cleaner:
             return ""
         self._width = min(self._width or match.end(), match.end())
         return line[self._width :]
+
+    def _outdented(self, line: str) -> str:
+        """Remove the indentation of a whole traceback, up to the line that ends it."""
+        if indented := _INDENTED.match(line):
+            self._indentation = indented.group()
+        if self._indentation and line.strip() and not line.startswith(self._indentation):
+            self._indentation = ""
+        return line.removeprefix(self._indentation)

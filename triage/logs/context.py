@@ -73,6 +73,9 @@ ANCHORS = (
     ".py:",
     ".py](",
     ".py in ",
+    "Cell In[",
+    "Input In [",
+    "<ipython-input-",
     "_____ ",
 )
 
@@ -116,8 +119,8 @@ class Context:
     # Of the last traceback that has one.
     _last: SourceLocation | None = None
 
-    def see(self, position: int, line: str) -> None:
-        """Collect the facts of a line."""
+    def see(self, position: int, line: str, after: Sequence[str] = ()) -> None:
+        """Collect the facts of a line. ``after`` are those below it."""
         if passes.ANCHOR in line:
             self._see_dump(line)
         elif "Pipeline failed while executing " in line:
@@ -140,8 +143,8 @@ class Context:
             "$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: ")) or line.endswith("got prompt")
         ) and _BOUNDARY.match(line):
             self.part_begins(position)
-        elif (".py" in line or 'File "' in line) and (file := frame_file(line)):
-            self._see_frame(line, file)
+        elif (".py" in line or " In" in line or 'File "' in line or "<ipython" in line) and (file := frame_file(line)):
+            self._see_frame(line, file, after)
 
     def part_begins(self, position: int) -> None:
         """Note that the line at ``position`` is of another test, request or command than those above."""
@@ -162,12 +165,12 @@ class Context:
         if header.name and header.argument and len(self._arguments) < 1000:
             self._arguments[header.name] = header.argument
 
-    def _see_frame(self, line: str, file: str) -> None:
+    def _see_frame(self, line: str, file: str, after: Sequence[str]) -> None:
         self._in_traceback = True
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
-        elif source := users_line(file, line):
+        elif source := users_line(file, line, after):
             self._users = source
             self._own = self._own if is_installed(file) else source
         if match := _STAGE.search(line):

@@ -43,6 +43,11 @@ _NEVER_OF_BUILDS = (Kind.SEGFAULT, Kind.LAUNCH_ERROR)
 _END_OF_SENTENCE = regex(r"(?<=[.!?]) {1,4}(?=[A-Z`'\"(])")
 
 
+def tells_of_a_crash(line: str) -> bool:
+    """True for a line that says that the compiler or a kernel crashed with a segmentation fault."""
+    return _SAYS[0][1].search(line) is not None
+
+
 def described(lines: Iterable[str]) -> Finding | None:
     """The failure that a sentence describes; None if none does. One that names its kind precedes one that does not."""
     sentences = [

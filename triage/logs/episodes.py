@@ -45,13 +45,24 @@ def _between(earlier: Finding, later: Finding, boundaries: Sequence[int]) -> boo
 def _cause(episode: Sequence[Finding]) -> Finding:
     return min(
         episode,
-        key=lambda finding: (finding.foreign, -finding.specificity, _reports_another(finding), finding.position),
+        key=lambda finding: (
+            finding.foreign,
+            -finding.specificity,
+            _reports_another(finding),
+            not _is_located_end(finding),
+            finding.position,
+        ),
     )
 
 
 def _reports_another(finding: Finding) -> bool:
     """True for the end of a worker process, which the failure inside it explains."""
     return finding.specificity is Specificity.TAIL and finding.diagnosis.kind is Kind.ENVIRONMENT
+
+
+def _is_located_end(finding: Finding) -> bool:
+    """True for the end of a process with the stack that it had: several lines may report the same end."""
+    return finding.diagnosis.kind.has(Trait.PROCESS_END) and finding.diagnosis.file is not None
 
 
 def _is_consequence(finding: Finding, cause: Finding) -> bool:

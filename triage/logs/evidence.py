@@ -33,7 +33,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel", "Triton compilation failed",
-        "helion", "triton/code_gen", "LLVMDialectModule",
+        "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
     ),
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
@@ -50,7 +50,7 @@ _NAMED = regex(
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
-    r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?:gen|gpu|nvidia_gpu))\.[a-z]"
+    r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
     r"|\bptxas-blackwell\b"
     r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
@@ -180,7 +180,7 @@ def _longest(finding: Finding) -> float:
 def _is_own(diagnosis: Diagnosis) -> bool:
     """True where the failing text itself shows that it is of a compile or launch."""
     if diagnosis.compiler is CUTE:
-        return True
+        return not other_programs.is_about_another_dialect(diagnosis)
     first = diagnosis.message[:1000]
     match diagnosis.kind:
         case Kind.FRONTEND_ERROR | Kind.OUT_OF_RESOURCES:

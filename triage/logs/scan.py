@@ -17,6 +17,7 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
+from triage.logs.named_pass import with_named_pass
 from triage.logs.quoted import quoted, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
@@ -165,7 +166,7 @@ class _Collector:
 def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
     """The finding with the facts that only its position in the log shows."""
     diagnosis = finding.diagnosis
-    ends = diagnosis.exception is not None or is_exception_line(window.line)
+    ends = (diagnosis.exception is not None or is_exception_line(window.line)) and not _wraps(window)
     finding = attributed(finding, window)
     traceback = context.end_traceback(window.before) if ends else None
     finding = judged(finding, window, traceback.foreign if traceback else None)
@@ -182,6 +183,11 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     return finding
 
 
+def _wraps(window: Window) -> bool:
+    """True for an exception that shows another one on the next line: `BackendCompilerFailed: … raised:`."""
+    return window.line.rstrip().endswith(":") and bool(window.after) and is_exception_line(window.after[0])
+
+
 def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
     """ptxas divides the registers among the threads, and says first that those of a thread do not suffice."""
     threads = context.threads or 0
@@ -190,10 +196,15 @@ def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
     return diagnosis
 
 
+def _with_pass(finding: Finding, context: Context) -> Finding:
+    diagnosis = finding.diagnosis
+    if not diagnosis.kind.has(Trait.IN_PASS) or diagnosis.pass_name is not None:
+        return finding
+    return replace(finding, diagnosis=replace(diagnosis, pass_name=context.pass_at(finding.position)))
+
+
 def _completed(finding: Finding, context: Context) -> Finding:
     diagnosis = _too_many_threads(chains.frontend_headline(finding.diagnosis), context)
-    if diagnosis.kind.has(Trait.IN_PASS) and diagnosis.pass_name is None:
-        diagnosis = replace(diagnosis, pass_name=context.pass_at(finding.position))
     if diagnosis.pass_name is not None:
         diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))
     if diagnosis.stage is None:
@@ -210,7 +221,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     links: list[chains.ChainLink] = []
     excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
-        context.see(window.position, window.line)
+        context.see(window.position, window.line, window.after)
         if window.begins:
             context.part_begins(window.position)
         if (link := chains.link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
@@ -225,6 +236,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
         collector.findings.insert(0, replace(quotation, specificity=specificity))
     joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
+    whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:
         completed = with_any_source(completed, context.last_source)
@@ -301,7 +313,7 @@ def failures(log: Log) -> list[Finding]:
     reading = read(log)
     ranked = _ranked(reading)
     if not ranked and (last := ending(reading.findings, reading.others, reading.has_evidence)):
-        return [_completed(last, reading.context)]
+        return [_completed(_with_pass(last, reading.context), reading.context)]
     return ranked
 
 

@@ -6,7 +6,7 @@ An exception without a location in the kernel is located at the user's line that
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from triage.logs.cute_texts import OF_WORKER
 from triage.logs.finding import Finding
@@ -17,13 +17,17 @@ from triage.model.diagnosis import Kind, SourceLocation
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
     r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?(?!\w{0,60}Warning\b)\w| ?$)"
-    r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
-    r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
+    r"|^File (?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
+    r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
+    r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, line \d|,? in [\w<])"
 )
-_NUMBER = regex(r'", line (\d{1,7})|\.py:(\d{1,7})')
+_NUMBER = regex(r'["\]], line (\d{1,7})|\.py:(\d{1,7})')
+# The line of the source that a notebook's frame is at, and how many lines it shows at most up to that one.
+_ARROW = regex(r"-{1,6}> ?(?P<line>\d{1,7})(?P<text>(?: .{0,1000})?)$")
+_MOST_SHOWN = 6
 # Python's own files, code that has none, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
-    r"^<|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
+    r"^<(?!ipython-input-)|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
     r"|[\\/]triton[\\/](?:runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
@@ -38,12 +42,17 @@ def frame_file(line: str) -> str | None:
     return frame[frame.lastgroup or 0] if frame else None
 
 
-def users_line(file: str, line: str) -> SourceLocation | None:
-    """Where the frame is, if it is neither of Python nor of a library that compiles or launches kernels."""
-    number = _NUMBER.search(line)
-    if number is None or _OF_LIBRARY.search(file) or OF_WORKER.search(file):
+def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocation | None:
+    """Where the frame is, if it is neither of Python nor of a library that compiles or launches kernels.
+
+    ``after`` are the lines below: a notebook's frame without a number is at the one that an arrow marks.
+    """
+    if _OF_LIBRARY.search(file) or OF_WORKER.search(file):
         return None
-    return SourceLocation(file, int(number[1] or number[2]))
+    if number := _NUMBER.search(line):
+        return SourceLocation(file, int(number[1] or number[2]))
+    marked = next(filter(None, map(_ARROW.match, islice(after, _MOST_SHOWN))), None)
+    return SourceLocation(file, int(marked["line"]), text=marked["text"].strip() or None) if marked else None
 
 
 def is_installed(file: str) -> bool:
@@ -61,6 +70,8 @@ def _closing_line(stated: str, lines: Iterable[str]) -> SourceLocation | None:
 
 def with_text(source: SourceLocation, before: Sequence[str]) -> SourceLocation:
     """The location with the text of its line, if one of the frames above an exception shows it."""
+    if source.text is not None:
+        return source
     frame = f'  File "{source.file}", line {source.line}, in '
     shown = next((text.strip() for above, text in pairwise(before) if above.startswith(frame)), None)
     return replace(source, text=shown)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triage.logs.cute_texts import OF_PACKAGE
+from triage.logs.cute_texts import EXCEPTION, OF_PACKAGE
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, added_location, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
@@ -27,7 +27,7 @@ _OF_VERIFIER = regex(r"'[a-z]\w{0,60}\.[\w.]{1,100}' op ")
 _OPERATION = regex(r"'[a-z]\w{0,60}\.[a-z][\w.]{0,100}'")
 # What CuTe DSL's exceptions say above the errors that they list, and the stage in which those are found.
 _LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pipeline:", "passes"))
-_EXCEPTION = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
+_OF_PYTHON = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
 def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list[str]]:
@@ -67,6 +67,13 @@ def _stage(window: Window) -> str | None:
     return None
 
 
+def _lists(line: str) -> bool:
+    """True for an exception of CuTe DSL's above the errors that it lists; other packages bind MLIR too."""
+    stated = EXCEPTION.match(line.strip())
+    is_own = stated is not None and ("." not in line[: stated.start("name")] or "cutlass" in line)
+    return is_own and line.rstrip().endswith(tuple(words for words, _ in _LISTED))
+
+
 def stage_of_cute(diagnosis: Diagnosis) -> str | None:
     """The stage of an error of CuTe DSL's that stands alone: the verifier's begin with the operation, and others are
     of building an operation."""
@@ -92,7 +99,7 @@ def _read(window: Window) -> Finding | None:
     error = parse(window.line)
     if error is None or error.severity != "error" or not error.text or _of_another_tool(error):
         return None
-    if not error.locations and _EXCEPTION.search(error.text):
+    if not error.locations and _OF_PYTHON.search(error.text):
         return None  # of a program that passes it on
     if not error.locations and is_frontends(error.text):
         # The text of a front-end's exception, quoted behind `error:`.
@@ -116,6 +123,7 @@ def _read(window: Window) -> Finding | None:
         notes=[note.text for note in notes if not note.text.startswith(_CALL)],
         extent=len(lines),
         stage=_stage(window),
+        compiler=CUTE if window.before and _lists(window.before[-1]) else None,
     )
 
 

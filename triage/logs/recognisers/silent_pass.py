@@ -10,7 +10,7 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Kind, SourceLocation
 
 _PIPELINE = "Pipeline failed while executing "
 _RUN = "PassManager::run failed"
@@ -18,6 +18,9 @@ _RUN = "PassManager::run failed"
 _RAISED = regex(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
 _NAME = regex(r"`(\w{1,200})` on ")
 _STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
+
+# The kernel's, before `note: Pipeline failed`; other threads may have printed in between.
+_PLACE = regex(r"(?P<file>[^\s:\"]{1,400}\.py):(?P<line>\d{1,7}):(?P<column>\d{1,7})(?=\W)")
 
 
 def failed_pass(line: str) -> str | None:
@@ -51,8 +54,17 @@ def _read(window: Window) -> Finding | None:
     if name is None and _RAISED.search(line) is None:
         return None
     exception = "RuntimeError" if _RUN in line else None
+    place = _PLACE.search(line)
+    source = SourceLocation(place["file"], int(place["line"]), int(place["column"])) if place else None
     return finding(
-        window, Kind.MLIR_DIAGNOSTIC, headline(name), line, Specificity.TAIL, pass_name=name, exception=exception
+        window,
+        Kind.MLIR_DIAGNOSTIC,
+        headline(name),
+        line,
+        Specificity.TAIL,
+        locations=(source,) if source else (),
+        pass_name=name,
+        exception=exception,
     )
 
 

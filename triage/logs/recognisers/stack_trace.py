@@ -1,9 +1,12 @@
-"""The native stack of a crash, as LLVM's signal handler or gdb print it, names the function that crashed.
+"""The native stack of a crash, as a signal handler or a debugger prints it, names the function that crashed.
 
 That is the first frame that is neither the handler's nor LLVM's own.
 
-LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
-gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
+LLVM:  ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
+macOS: ``7   triton-opt   0x00000001 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) + 360``
+gdb:   ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
+lldb:  ``frame #5: 0x00007f92 libtriton.so`mlir::triton::gpu::toLinearLayout(type=...) at Conversions.cpp:1271:10``
+abseil: ``PC: @     0x7f92  (unknown)  mlir::triton::gpu::toLinearLayout()``, and further frames without ``PC:``
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,11 +21,17 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-# gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`.
+# gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`; people, all but the name.
 _FRAME = regex(
-    r"^\s{0,8}#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \())"
+    r"^\s{0,8}(?:#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?"
+    r"|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \(|\w{1,80}::[^\s(]{1,300}$))"
+    r"|\d{1,4}\s{1,4}\S{1,100}\s{1,24}0x[0-9a-f]{8,16} (?=.{1,4000} \+ \d{1,9}$)"
+    r"|(?:\*\s{1,4})?frame #\d{1,4}: 0x[0-9a-f]{4,16} [^`]{1,200}`"
+    r"|(?:PC: )?@\s{1,12}0x[0-9a-f]{4,16}\s{1,12}(?:\(unknown\)|\d{1,9})\s{1,8})"
     r"(?P<rest>\S.{0,4000})$"
 )
+# Behind a function: how far into it, and lldb's notes.
+_OFFSET = regex(r" \+ \d{1,9}$| \[(?:opt|inlined|artificial)\]")
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
 _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
 # Where a debugger stopped; the frame of the same number below it may be cut off.
@@ -95,7 +104,7 @@ def _frames(window: Window) -> list[str]:
     frames: list[str] = []
     for line in chain([window.line], window.after):
         if frame := _FRAME.match(line):
-            frames.append(frame["rest"].rstrip())
+            frames.append(_OFFSET.sub("", frame["rest"].rstrip()))
         elif frames and _WRAPPED.match(line):
             frames[-1] += f" {line.strip()}"
         else:
@@ -150,13 +159,16 @@ def _continues(before: Sequence[str]) -> bool:
 
 
 RECOGNISER = Recogniser(
-    anchors=(" 0x0000", "#0  ", _SIGNAL),
+    anchors=(" 0x0000", "#0  ", "frame #0: 0x", "PC: @", _SIGNAL),
     read=_read,
     examples={
         "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
         "#0  mlir::A::f (this=0x0, n=3) at /b/A.cpp:12\n#1  0x00007f02 in main ()": Kind.SEGFAULT,
         'Thread 1 "python" received signal SIGSEGV, Segmentation fault.\n'
         "0x00007ff in mlir::A::f (this=0x0) at /b/A.h:54": Kind.SEGFAULT,
+        "7   triton-opt   0x0000000102f1f6c8 mlir::A::f(int) const + 360": Kind.SEGFAULT,
+        "* frame #0: 0x00007f01 libtriton.so`mlir::A::f(this=0x0) const at A.cpp:214:11": Kind.SEGFAULT,
+        "PC: @     0x7f2b1c0d7a34  (unknown)  mlir::triton::f()": Kind.SEGFAULT,
     },
     most=Specificity.SYMPTOM,
 )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from triage.logs.described import tells_of_a_crash
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.statement import features
@@ -42,6 +43,6 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
         return None
     if finding := read(number, shown[number]):
         return replace(finding, specificity=Specificity.TAIL)
-    kind = Kind(max(kinds, key=lambda kind: kinds[kind]))
     line = shown[number].strip()
+    kind = Kind.SEGFAULT if tells_of_a_crash(line) else Kind(max(kinds, key=lambda kind: kinds[kind]))
     return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)

@@ -1,0 +1,36 @@
+"""The pass that a text names although the failure in it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.logs import diagnose_text
+
+ASSERTION = 'python: /b/Casting.h:578: auto llvm::cast(From*): Assertion `isa<To>(Val) && "bad type"\' failed.\n'
+COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tritongpu-coalesce --tritongpu-pipeline\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        (
+            "`tritonintelgpu-remove-layout-conversions ` triggers an assertion",
+            "tritonintelgpu-remove-layout-conversions",
+        ),
+        (f"Crash in --convert-triton-amdgpu-to-llvm\n{COMMAND}", "convert-triton-amdgpu-to-llvm"),
+        ("The `TritonGPUAccelerateMatmul` pass crashes", "TritonGPUAccelerateMatmul"),
+        (COMMAND, None),
+        ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
+        ("See lib/Conversion/tritongpu-to-llvm/tritongpu-coalesce.mlir", None),
+    ],
+)
+def test_a_pass_that_the_text_names(title: str, name: str | None) -> None:
+    diagnosis = diagnose_text(f"{title}\n{ASSERTION}")
+    assert diagnosis is not None and diagnosis.pass_name == name
+
+
+def test_the_place_of_a_kernel_in_the_note_about_its_pass() -> None:
+    note = "/w/k.py:8:0: note: Pipeline failed while executing [`TritonGPUCoalesce` on 'builtin.module' operation]: x\n"
+    diagnosis = diagnose_text(note)
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line, diagnosis.pass_name) == ("/w/k.py", 8, "TritonGPUCoalesce")

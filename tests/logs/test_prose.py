@@ -1,0 +1,170 @@
+"""Failures that people quote in a sentence or a title, or retell in their own words."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.logs import diagnose_text
+from triage.model.diagnosis import Diagnosis, Kind
+
+ERROR = "k.py:3:4: error: 'tt.dot' op bad"
+
+
+def diagnosed(text: str) -> Diagnosis:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None
+    return diagnosis
+
+
+IN_PROSE = [
+    ("# NVIDIA backend: 'ttng.tensormap_create' op cannot be predicated (sm_90)",
+     "'ttng.tensormap_create' op cannot be predicated (sm_90)"),
+    ("[Bug] torch.compile + triton.jit: NameError: name 'constexpr' is not defined",
+     "NameError: name 'constexpr' is not defined"),
+    ("NameError(\"Cannot access global variable C from within @jit'ed function)",
+     "NameError: Cannot access global variable C from within @jit'ed function"),
+    ("with mamba2: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?). All is on the GPU.",
+     "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"),
+    ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "headline"), IN_PROSE)
+def test_the_text_of_an_exception_without_its_name(line: str, headline: str) -> None:
+    assert diagnosed(f"My triton kernel:\n{line}\n" + "more\n" * 10).headline == headline
+
+
+PROSE = [
+    ('the error in the title: "RuntimeError: PassManager::run failed" with my triton kernel', None),
+    (
+        "it crashes with PassManager::run failed at num_stages=4.\n"
+        "The failing pass is tritonamdgpu-schedule-loops{num_stages=4}, see triton-lang/triton.",
+        "tritonamdgpu-schedule-loops",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "pass_name"), PROSE)
+def test_a_pass_manager_s_failure_in_a_sentence(text: str, pass_name: str | None) -> None:
+    diagnosis = diagnosed(text + "\nmore" * 12)
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, pass_name)
+
+
+def test_an_error_quoted_in_a_sentence() -> None:
+    diagnosis = diagnosed(
+        "```python\n@cute.jit\ndef show(m: Int32):\n    cute.printf(m)\n```\n"
+        + "text\n" * 8
+        + "However, with one more line"
+        " `a = cute.make_layout(m)` we get a `DSLRuntimeError: a dynamic Boolean has no value at compile time.` here.\n"
+    )
+    assert diagnosis.headline == "a dynamic Boolean has no value at compile time."
+
+
+def test_several_pieces_of_code_in_a_line() -> None:
+    text = "`tl.load(p)` in a `for` loop ends in `misaligned address` at run time\n" + "more of my triton kernel\n" * 9
+    assert diagnosed(text).kind is Kind.LAUNCH_ERROR
+
+
+@pytest.mark.parametrize(
+    "quoted", ["`triton.language' has no attribute cast` [FIXED]", "triton.language has no attribute 'cast'"]
+)
+def test_a_missing_attribute_as_people_retype_it(quoted: str) -> None:
+    diagnosis = diagnosed(f"# {quoted}\n" + "I use my triton.jit kernel\n" * 9)
+    assert diagnosis.headline == "AttributeError: module 'triton.language' has no attribute 'cast'"
+
+
+def test_a_quotation_over_several_lines() -> None:
+    diagnosis = diagnosed("it stops with `LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.x\nAborted (core dumped)`.\n")
+    assert diagnosis.kind is Kind.LLVM_FATAL
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        (
+            "the autotuner fails with `NoConfigFound` on this GPU\n@helion.kernel()\ndef f(x): ...\n",
+            Kind.PYTHON_EXCEPTION,
+            "NoConfigFound",
+        ),
+        (
+            "It crashes with \u201cLLVM ERROR: Failed to find a layout\u201d.\n@triton.jit\ndef k(x): ...\n",
+            Kind.LLVM_FATAL,
+            "LLVM gave up: Failed to find a layout",
+        ),
+        (
+            "It raises a TypeError that says Unsupported type <class 'tuple'> for (1, 2)\n@triton.jit\ndef k(x): ...\n",
+            Kind.FRONTEND_ERROR,
+            "Unsupported type <class 'tuple'> for (1, 2)",
+        ),
+    ],
+)
+def test_a_failure_that_a_sentence_tells(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        (
+            "[Bug] SomeErrorImpl('invalid operands of type triton.language.float16 and int8')\n@triton.jit\n",
+            Kind.PYTHON_EXCEPTION,
+            "SomeErrorImpl: invalid operands of type triton.language.float16 and int8",
+        ),
+        (
+            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"\n@triton.jit\n",
+            Kind.FRONTEND_ERROR,
+            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"",
+        ),
+        (
+            'every build has the same "stack frame size exceeds limit" issue\n@triton.jit\n',
+            Kind.LLVM_DIAGNOSTIC,
+            "LLVM: stack frame size exceeds limit",
+        ),
+        (
+            "核心错误表现为无法找到AttrsDescriptor类\nimport triton.language as tl\n",
+            Kind.ENVIRONMENT,
+            "cannot import name 'AttrsDescriptor'",
+        ),
+    ],
+)
+def test_a_failure_as_people_retell_it(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
+
+
+def test_mlir_s_words_in_a_heading() -> None:
+    diagnosis = diagnosed(
+        "# Error: failed to materialize conversion for result #0 of operation 'tt.load'\n@triton.jit\n"
+    )
+    assert diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+
+
+def test_a_report_that_was_cut_off_is_told_by_the_heading() -> None:
+    diagnosis = diagnosed(
+        "# Server: type fp8e4nv not supported in this architecture.\n"
+        "ERROR 05-02 10:22:18 [core.py:396] RuntimeError: Worker failed with error 'at 1:0:\n"
+    )
+    assert diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnosis.headline == "type fp8e4nv not supported in this architecture."
+
+
+def test_a_sentence_with_an_equals_sign_is_no_source() -> None:
+    diagnosis = diagnosed(
+        "Two kernels, NHWC. dtype=fp32 works, dtype=fp16 throws `LLVM ERROR: Broken function found!`\n"
+    )
+    assert diagnosis.kind is Kind.LLVM_FATAL
+
+
+def test_an_assertion_of_which_a_sentence_has_only_the_function() -> None:
+    diagnosis = diagnosed(
+        "import triton.language as tl\nWith two CTAs there is a hard assertion\nabort in `LinearLayout::getBasis`.\n"
+    )
+    assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "LinearLayout::getBasis")
+
+
+def test_a_kernel_s_call_in_a_title() -> None:
+    diagnosis = diagnosed(
+        "# [BUG] `scale_kernel` missing 3 required positional arguments\nimport triton.language as tl\n"
+    )
+    assert diagnosis.headline == "`scale_kernel` missing 3 required positional arguments"

@@ -1,0 +1,152 @@
+"""Native stacks and Python's, as signal handlers, debuggers and faulthandler print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.logs import diagnose_text
+from triage.model.diagnosis import Diagnosis, Kind
+
+
+def diagnosed(text: str) -> Diagnosis:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None
+    return diagnosis
+
+
+GDB = """\
+Thread 1 "python" received signal SIGSEGV, Segmentation fault.
+{stopped}
+#0  {first}
+#1  0x00007ffed7580b00 in triton::ir::Inner::run (this=0x0) at /b/lib/Inner.cpp:80
+"""
+
+
+def test_gdb_s_frames_without_address_and_its_stop_line() -> None:
+    stopped = "0x00007ffed7580a34 in triton::ir::block::parent (this=0x0) at /b/include/block.h:54"
+    cut = diagnosed(GDB.format(stopped=stopped, first="0x00007ffed7580a34 in triton::ir::bl"))
+    assert (cut.kind, cut.function, cut.file, cut.line) == (Kind.SEGFAULT, "block::parent", "block.h", 54)
+    bare = diagnosed(GDB.format(stopped="", first="triton::ir::Outer::visit (op=0x0) at /b/lib/Outer.cpp:12"))
+    assert (bare.function, bare.file, bare.line) == ("Outer::visit", "Outer.cpp", 12)
+
+
+def test_the_frames_of_a_handler_are_not_where_it_crashed() -> None:
+    diagnosis = diagnosed(
+        "#0  __pthread_kill_implementation (signo=11) at pthread_kill.c:44\n"
+        "#1  0x000071f4d1562e13 in handler_SIGSEGV(int, siginfo_t*, void*) ()\n"
+        "   from /venv/lib/libtorch_python.so\n"
+        "#2  <signal handler called>\n"
+        "#3  0x000071f392131228 in mlir::triton::AxisInfo::join(int) ()\n"
+        "   from /venv/lib/python3.11/site-packages/triton/_C/libtriton.so\n"
+    )
+    assert diagnosis.function == "AxisInfo::join"
+
+
+def test_a_crash_names_the_line_of_python_that_ran() -> None:
+    diagnosis = diagnosed(
+        "Fatal Python error: Segmentation fault\n\nThread 0x00007b8e (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 324 in wait\n\n'
+        "Current thread 0x00007b90 (most recent call first):\n"
+        '  File "/venv/lib/python3.11/site-packages/triton/compiler/compiler.py", line 203 in make_llir\n'
+    )
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.SEGFAULT, "llir")
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("compiler.py", 203, "make_llir")
+
+
+def test_llvm_s_program_arguments_name_a_single_pass() -> None:
+    crash = "Stack dump:\n0.\tProgram arguments: /b/triton-opt k.mlir{}\n #0 0x00007f01 mlir::A::f(int) A.cpp:1:2\n"
+    assert diagnosed(crash.format(" -tritongpu-pipeline")).pass_name == "tritongpu-pipeline"
+    assert diagnosed(crash.format(" -tritongpu-coalesce -tritongpu-pipeline")).pass_name is None
+
+
+def test_the_stack_of_a_crashed_thread_without_the_line_that_names_the_signal() -> None:
+    diagnosis = diagnosed(
+        "Current thread 0x00007f43 (most recent call first):\n"
+        '  File "/venv/lib/python3.10/site-packages/triton/compiler/compiler.py", line 54 in optimize_ttir\n'
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (
+        Kind.UNKNOWN,
+        "The process crashed in optimize_ttir, compiler.py:54",
+    )
+
+
+def test_a_function_of_llvm_s_headers_is_not_where_it_crashed() -> None:
+    diagnosis = diagnosed(
+        "Program arguments: ./triton-opt k.mlir\n"
+        " #0 0x00007f92 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (./triton-opt+0x1)\n"
+        " #1 0x00007f93 getDialect<mlir::triton::T> /b/llvm/include/mlir/IR/MLIRContext.h:94:29\n"
+        " #2 0x00007f94 toLayout /b/triton/lib/Dialect/Layouts.cpp:1317:15\n"
+    )
+    assert (diagnosis.function, diagnosis.file, diagnosis.line) == ("toLayout", "Layouts.cpp", 1317)
+
+
+def test_a_stack_without_symbols_names_the_library() -> None:
+    diagnosis = diagnosed(
+        "#0  __pthread_kill_implementation (signo=6) at ./nptl/pthread_kill.c:44\n"
+        "#1  0x00007f8b9b9d17f3 in __GI_abort () at ./stdlib/abort.c:79\n"
+        "#2  0x00007f8a3972d4df in ?? ()\n"
+        "   from /venv/nvidia_cutlass_dsl/python_packages/cutlass/_mlir/_mlir_libs/_cutlass_ir.cpython-312.so\n"
+        "#3  0x00007f85d56f61f0 in ?? ()\n"
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.ABORT, "The compiler aborted in _cutlass_ir.cpython-312.so")
+
+
+def test_python_s_import_system_is_not_where_it_crashed() -> None:
+    diagnosis = diagnosed(
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n"
+        '  File "<frozen importlib._bootstrap_external>", line 1320 in create_module\n'
+        '  File "/v/site-packages/triton/backends/nvidia/driver.py", line 71 in compile_module_from_src\n'
+    )
+    assert (diagnosis.file, diagnosis.line) == ("driver.py", 71)
+
+
+@pytest.mark.parametrize(
+    ("stack", "function", "file"),
+    [
+        (
+            "12 triton-opt  0x0000000102f1f6c8 (anonymous namespace)::DotOpConversion::matchAndRewrite("
+            "mlir::triton::DotOp, mlir::ConversionPatternRewriter&) const + 360\n"
+            "13 triton-opt  0x0000000102d0f27c mlir::ConversionPattern::matchAndRewrite(mlir::Operation*) const + 12\n",
+            "DotOpConversion::matchAndRewrite",
+            None,
+        ),
+        (
+            "* thread #1, name = 'python3', stop reason = signal SIGSEGV: invalid address (fault address: 0x0)\n"
+            "  * frame #0: 0x00007f01 libtriton.so`mlir::triton::Loader::loadX4(this=0x01) const at Loader.cpp:214:11\n"
+            "    frame #1: 0x00007f02 libtriton.so`mlir::triton::load(rewriter=0x02) at Loader.cpp:531:7 [opt]\n",
+            "Loader::loadX4",
+            "Loader.cpp",
+        ),
+        (
+            "*** SIGSEGV received at time=1723020201 on cpu 12 ***\n"
+            "PC: @     0x7f2b1c0d7a34  (unknown)  mlir::triton::coarseSchedule()\n"
+            "    @     0x7f2d8e0b8520  (unknown)  (unknown)\n",
+            "coarseSchedule",
+            None,
+        ),
+        (
+            "#0  mlir::detail::OperandStorage::OperandStorage\n#1  mlir::Operation::create\n"
+            "#2  mlir::triton::gpu::(anonymous namespace)::BlockedToMMA::matchAndRewrite\n",
+            "OperandStorage::OperandStorage",
+            None,
+        ),
+    ],
+    ids=["macos", "lldb", "abseil", "names-alone"],
+)
+def test_stacks_of_other_handlers_and_debuggers(stack: str, function: str, file: str | None) -> None:
+    diagnosis = diagnosed(stack)
+    assert (diagnosis.kind, diagnosis.function, diagnosis.file) == (Kind.SEGFAULT, function, file)
+
+
+def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:
+    diagnosis = diagnosed(
+        "It ends in a Segmentation fault (exit code 139).\n\nFatal Python error: Segmentation fault\n\n"
+        "Current thread 0x00007f1518f2e480 (most recent call first):\n"
+        '  File "/venv/lib/python3.11/site-packages/triton/compiler/code_generator.py", line 223 in __init__\n'
+    )
+    assert (diagnosis.file, diagnosis.line) == ("code_generator.py", 223)
+
+
+def test_a_title_that_names_a_segmentation_fault_tells_the_kind() -> None:
+    diagnosis = diagnosed("# [3.12] Segfault on TorchInductor test happening in triton\n\nSee the log below.\n")
+    assert diagnosis.kind is Kind.SEGFAULT

@@ -1,0 +1,44 @@
+"""The pass that a short text names in words or in a command, where the failure in it does not tell which it was.
+
+``Crash in --convert-triton-amdgpu-to-llvm when a tensor lacks its encoding``
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from triage.logs.finding import Finding
+from triage.logs.patterns import regex
+from triage.model.diagnosis import Trait
+
+# As mlir-opt spells it, or its class with the word for what it is.
+_PASS = regex(
+    r"(?<![\w/.=-])(?:--?)?(?P<argument>(?:triton(?:intel|amd|nvidia)?gpu|tritongen|triton-(?:nvidia|intel|amd)(?:-gpu)?"
+    r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
+    r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})`?(?= pass\b)"
+)
+
+
+def named_pass(lines: Iterable[str]) -> str | None:
+    """The only pass that the lines name; those with several, such as pipelines, tell of none."""
+    names: set[str] = set()
+    for line in lines:
+        of_line = {match["argument"] or match["name"] for match in _PASS.finditer(line)}
+        names |= of_line if len(of_line) == 1 else set()
+    return names.pop() if len(names) == 1 else None
+
+
+def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[Finding]:
+    """The findings; a failure in a pass that is not known gets the one that the text names."""
+    if not any(_lacks_pass(finding) for finding in findings):
+        return [*findings]
+    name = named_pass(lines)
+    return [
+        replace(finding, diagnosis=replace(finding.diagnosis, pass_name=name))
+        if name and _lacks_pass(finding)
+        else finding
+        for finding in findings
+    ]
+
+
+def _lacks_pass(finding: Finding) -> bool:
+    return finding.diagnosis.kind.has(Trait.IN_PASS) and finding.diagnosis.pass_name is None
