@@ -155,6 +155,13 @@ def test_variables_that_were_read_count(
     assert not holds(stored)
 
 
+@pytest.mark.parametrize("text", ["os.environ.setdefault('FLAG', '1')", "os.environ['FLAG'] = '1'; os.getenv('FLAG')"])
+def test_variables_that_the_module_sets_do_not_count_as_changed(folder: Path, text: str) -> None:
+    read = imported(folder, f"import os; {text}; os.environ['FLAG']")
+    assert read.is_unchanged
+    assert holds(json.loads(read.stored()))
+
+
 def test_the_working_folder_counts_for_relative_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     stored = json.loads(imported(folder, "open('data.json').read()").stored())

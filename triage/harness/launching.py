@@ -114,6 +114,7 @@ class RunLauncher:
     def _open(self, work: Work, server: Remote, folder: Path, environment: dict[str, str]) -> tuple[Run, list[int]]:
         identity = self._tree.new_identity()
         server.attempts += 1
+        server.has_served = True
         return open_run(identity, folder, server, work.timeout_s, work.new_log(), environment, self._oom_kills.before())
 
     def _launch(self, work: Work, run: Run, server: Remote, message: dict[str, Any], writing: list[int]) -> bool:

@@ -62,10 +62,11 @@ class ServerState(Enum):
 @dataclass(slots=True, eq=False)
 class Remote:
     """A server process. ``answer``: its ready message; ``reads``: what that says a case server's module read. ``log``:
-    the pipe of its output. ``attempts``: runs below it. ``facts``: how it ended, if it never became ready;
-    ``fork_failed``: why its process could not be started. ``asked``: names of the processes that it was asked to start
-    and whose end it has not reported, and whether it has started them. ``unfit``: it did what no server does, and is
-    not used any more. ``compiler``: the title of what it imports. ``repeats``: how the runs below it ended."""
+    the pipe of its output. ``attempts``: runs below it; ``has_served``: whether there were any. ``facts``: how it
+    ended, if it never became ready; ``fork_failed``: why its process could not be started. ``asked``: names of the
+    processes that it was asked to start and whose end it has not reported, and whether it has started them. ``unfit``:
+    it did what no server does, and is not used any more. ``compiler``: the title of what it imports. ``repeats``: how
+    the runs below it ended."""
 
     level: Level
     key: Key
@@ -82,6 +83,7 @@ class Remote:
     unfit: bool = False
     deadline: float = float("inf")
     attempts: int = 0
+    has_served: bool = False
     used: float = field(default_factory=time.monotonic)
     facts: RunFacts = field(default_factory=RunFacts)
     fork_failed: str = ""

@@ -314,8 +314,9 @@ class ServerTree:
         if remote is None:
             return self._start(level, key, above, request)
         remote.used = time.monotonic()
-        if remote.reads is not None and not remote.attempts and not remote.reads.own_files_are_unchanged:
-            # The user has edited what the module imported.
+        is_idle = remote.has_served and not remote.attempts
+        if is_idle and remote.reads is not None and not remote.reads.own_files_are_unchanged:
+            # The user has edited what the module imported. One that changes what it reads is served all the same.
             self._forget(remote)
             return self._start(level, key, above, request)
         return remote

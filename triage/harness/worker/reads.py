@@ -33,6 +33,7 @@ class Reads:
         self._began = 0.0
         self._paths: Set[str] = set()
         self._modules: Set[str] = set()
+        self._environment: Dict[str, str] = {}
         self._variables: Dict[str, Optional[str]] = {}
         self._is_relative = False
 
@@ -44,6 +45,7 @@ class Reads:
             _watch_variables()
             _is_hooked = True
         self._began = time.time()
+        self._environment = dict(os.environ)
         _recording = self
 
     def end(self, path: Path) -> Optional[Dict[str, Any]]:
@@ -76,10 +78,10 @@ class Reads:
         if isinstance(name, str):
             self._modules.add(name)
 
-    def looked_up(self, name: Any, value: Optional[str]) -> None:
-        """An environment variable was read; None when it is not set."""
+    def looked_up(self, name: Any) -> None:
+        """An environment variable was read, set or not. What the module itself has set it to is no input of it."""
         if isinstance(name, str):
-            self._variables[name] = value
+            self._variables[name] = self._environment.get(name)
 
     def _absent_modules(self) -> Set[str]:
         """Paths under which the modules would be that were looked for and not found."""
@@ -116,15 +118,9 @@ def _watch_variables() -> None:
 
     def read(mapping: Any, name: Any) -> Any:
         recording = _recording
-        try:
-            value = plain(mapping, name)
-        except KeyError:
-            if recording is not None:
-                recording.looked_up(name, None)
-            raise
         if recording is not None:
-            recording.looked_up(name, value)
-        return value
+            recording.looked_up(name)
+        return plain(mapping, name)
 
     kind.__getitem__ = read  # type: ignore[method-assign]
 
