@@ -19,7 +19,7 @@ def test_every_scored_match_is_of_an_entry_that_exists() -> None:
 
 
 def test_stronger_evidence_is_right_more_often() -> None:
-    by_evidence = [RATES[way] for way in (Way.SPECIFIC, Way.COMPILER_KIND, Way.ANY_KIND, Way.ELSEWHERE)]
+    by_evidence = [RATES[way] for way in (Way.SPECIFIC, Way.FAMILY, Way.COMPILER_KIND, Way.ANY_KIND, Way.ELSEWHERE)]
     assert all(stronger > weaker for stronger, weaker in pairwise(by_evidence))
 
 

@@ -26,7 +26,7 @@ _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "excepti
 # An entry for CuTe alone; most entries are for Triton, so that of those it says nothing.
 _DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(CUTE.name,): 0.6}
 _DETAIL = 0.02
-"""How far the confidences of one way lie apart; the counts resolve no less."""
+"""How far the confidences of one way lie apart, from the rate downwards; the counts resolve no less."""
 _SHORT = 20
 """Characters of a message's text below which it may occur by chance; each one that is missing adds to the doubt."""
 _CONDITION_UNKNOWN = 0.92
@@ -45,6 +45,8 @@ _OF_ANY_PROGRAM = frozenset(
     }
 )
 """Kinds of failure that programs without a compiler have as well."""
+_OF_A_KIND = frozenset({"kind", "stage", "compiler"})
+_OF_A_PLACE = frozenset({"file", "pass"})
 _UNWRAPPED, _WRAPPED = Kind.PYTHON_EXCEPTION.value, Kind.FRONTEND_ERROR.value
 _SOURCE = "source"
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -241,14 +243,20 @@ def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> _Best | None:
     if not candidates:
         return None
     is_elsewhere = diagnosis.kind is Kind.OTHER or diagnosis.elsewhere
-    weighed = (_weighed(evidence, is_related, is_elsewhere) for evidence in candidates)
+    weighed = (_weighed(evidence, _way(evidence, entry, is_related, is_elsewhere)) for evidence in candidates)
     return max(weighed, key=lambda best: best.confidence)
 
 
-def _weighed(evidence: "_Evidence", is_related: bool, is_elsewhere: bool) -> _Best:
-    way = Way.ELSEWHERE if is_elsewhere else Way.RELATED if is_related else evidence.way
-    detail = _DETAIL * (0.5 - evidence.doubt)
-    return _Best((RATES[way] + detail) * _CONDITION_UNKNOWN**evidence.unknown_conditions, way)
+def _way(evidence: "_Evidence", entry: Entry, is_related: bool, is_elsewhere: bool) -> Way:
+    if is_elsewhere:
+        return Way.ELSEWHERE
+    if is_related:
+        return Way.RELATED
+    return Way.FAMILY if entry.generic and evidence.way is Way.SPECIFIC else evidence.way
+
+
+def _weighed(evidence: "_Evidence", way: Way) -> _Best:
+    return _Best((RATES[way] - _DETAIL * evidence.doubt) * _CONDITION_UNKNOWN**evidence.unknown_conditions, way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +276,10 @@ def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evide
             return None
         doubt *= field.doubt
         names.add(field.name)
-    # A kind alone does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
-    is_specific = bool(names - {"kind", "stage", "compiler"})
-    if False in conditions or (None in conditions and not is_specific):
+    is_specific = bool(names - _OF_A_KIND)
+    # A kind or a file does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
+    if False in conditions or (None in conditions and not names - _OF_A_KIND - _OF_A_PLACE):
         return None
     if is_specific:
         way = Way.SPECIFIC
