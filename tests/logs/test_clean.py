@@ -39,6 +39,7 @@ WRAPPED = [
         '     File "k.py", line 3, in f\n       x\n   E: y\n\nz',
         ['  File "k.py", line 3, in f', "    x", "E: y", "", "z"],
     ),
+    ('85     x[grid](\n86   File "k.py", line 3, in f', ["85     x[grid](", '  File "k.py", line 3, in f']),
     ("12:00:00  x", ["x"]),
     ("web-1  | x", ["x"]),
     ("web_1  |   x", ["  x"]),

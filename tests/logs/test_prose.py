@@ -168,3 +168,16 @@ def test_a_kernel_s_call_in_a_title() -> None:
         "# [BUG] `scale_kernel` missing 3 required positional arguments\nimport triton.language as tl\n"
     )
     assert diagnosis.headline == "`scale_kernel` missing 3 required positional arguments"
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("[3.12] Segfault on TorchInductor test happening in triton", Kind.SEGFAULT),
+        ("[BUG] CuTe DSL: cudaErrorInvalidValue in compiled function", Kind.LAUNCH_ERROR),
+        ("[BUG] Triton: llc non-termination on giant IR, compile hangs >15min", Kind.TIMEOUT),
+    ],
+)
+def test_plain_words_of_a_title_tell_the_kind(title: str, kind: Kind) -> None:
+    diagnosis = diagnosed(f"# {title}\n\nI do not know what to do about it.\n")
+    assert (diagnosis.kind, diagnosis.headline) == (kind, title)

@@ -145,8 +145,3 @@ def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:
         '  File "/venv/lib/python3.11/site-packages/triton/compiler/code_generator.py", line 223 in __init__\n'
     )
     assert (diagnosis.file, diagnosis.line) == ("code_generator.py", 223)
-
-
-def test_a_title_that_names_a_segmentation_fault_tells_the_kind() -> None:
-    diagnosis = diagnosed("# [3.12] Segfault on TorchInductor test happening in triton\n\nSee the log below.\n")
-    assert diagnosis.kind is Kind.SEGFAULT

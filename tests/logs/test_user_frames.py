@@ -125,3 +125,12 @@ def test_the_exception_below_the_one_that_wraps_it_is_of_the_same_traceback() ->
         "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nPermissionError: [WinError 5] denied\n"
     )
     assert diagnosis is not None and diagnosis.headline == "PermissionError: [WinError 5] denied"
+
+
+def test_a_program_that_torch_generated_is_the_place_where_no_line_is_the_user_s() -> None:
+    generated = '  File "/tmp/torchinductor_me/6e/c6ei2.py", line 1882, in call\n    kernel.run(x)\n'
+    raised = "RuntimeError: Triton Error [CUDA]: invalid argument\n"
+    users = '  File "/w/train.py", line 7, in step\n    model(x)\n'
+    for frames, file in ((generated, "/tmp/torchinductor_me/6e/c6ei2.py"), (users + generated, "/w/train.py")):
+        diagnosis = diagnose_text(f"Traceback (most recent call last):\n{frames}{raised}")
+        assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.file == file

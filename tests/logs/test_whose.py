@@ -295,3 +295,10 @@ def test_operations_of_a_vendor_s_dialect_are_triton_s() -> None:
     diagnosis = diagnose_text(log)
     assert diagnosis is not None and diagnosis.headline == "triton_xpu.unpack reached lowering without a bufPtr"
     assert diagnose_text(log.replace("triton_xpu", "triton_server")) is None
+
+
+def test_the_end_of_a_process_whose_failure_is_another_program_s() -> None:
+    diagnosis = diagnose_any(
+        "python: Objects/methodobject.c:115: PyCFunction_Call: Assertion `!slp' failed.\nAborted\n"
+    )
+    assert diagnosis is not None and diagnosis.kind is Kind.OTHER

@@ -74,6 +74,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         r"(?=error: |loc\(|[\w./-]{1,400}:\d{1,7}:\d{1,7}: error: )",
     ),
     ("a quotation", r"(?:> ){1,8}|>$"),
+    ("the numbers of lines, as viewers show them beside a traceback", r"\d{1,6}[:|]? (?=  File \"|Traceback \()"),
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
     ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
 )

@@ -11,7 +11,7 @@ from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
 from triage.logs.evidence import LAUNCH
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
-from triage.logs.user_frames import frame_file, is_installed, users_line
+from triage.logs.user_frames import frame_file, generated_line, is_installed, users_line
 from triage.model.diagnosis import SourceLocation
 
 # Up to 2.3 the functions are named by what they read and write.
@@ -83,7 +83,7 @@ ANCHORS = (
 @dataclass(frozen=True, slots=True)
 class Traceback:
     """What the frames of a traceback show. ``foreign``: none of them is Triton's or CuTe's; ``traces``: CuTe DSL was
-    tracing a kernel; ``source``: the innermost line that is the user's."""
+    tracing a kernel; ``source``: the innermost line that is the user's, or of what torch generated where none is."""
 
     foreign: bool
     traces: bool = False
@@ -114,7 +114,9 @@ class Context:
     _of_cute: bool = False
     _runs: bool = False
     _users: SourceLocation | None = None
-    # The same, outside of installed packages.
+    # The innermost line of a program that torch generated.
+    _generated: SourceLocation | None = None
+    # The user's, outside of installed packages.
     _own: SourceLocation | None = None
     # Of the last traceback that has one.
     _last: SourceLocation | None = None
@@ -154,7 +156,7 @@ class Context:
     def _begin_traceback(self, begins: bool) -> None:
         self._last = self._users or self._last
         self._in_traceback, self._of_triton, self._of_cute, self._runs = begins, False, False, False
-        self._users = self._own = None
+        self._users = self._own = self._generated = None
 
     def _see_dump(self, line: str) -> None:
         header = _header(line)
@@ -173,6 +175,8 @@ class Context:
         elif source := users_line(file, line, after):
             self._users = source
             self._own = self._own if is_installed(file) else source
+        elif generated := generated_line(file, line):
+            self._generated = generated
         if match := _STAGE.search(line):
             self.stage = match.group(1)
         elif self.stage is None and (_FRONTEND.search(line) or _OF_FRONTEND.search(line)):
@@ -184,7 +188,7 @@ class Context:
         if self._in_traceback:
             foreign = not self._of_triton and not any(map(LAUNCH.search, before))
             traces = self._of_cute and not self._runs
-            traceback = Traceback(foreign, traces, self._users)
+            traceback = Traceback(foreign, traces, self._users or self._generated)
         self._begin_traceback(False)
         return traceback
 
@@ -192,7 +196,7 @@ class Context:
     def open_source(self) -> SourceLocation | None:
         """The user's innermost line in a traceback whose end was not seen: outside of packages, because the line that
         launches the kernel may be missing."""
-        return (self._own or self._users) if self._in_traceback else None
+        return (self._own or self._users or self._generated) if self._in_traceback else None
 
     @property
     def last_source(self) -> SourceLocation | None:

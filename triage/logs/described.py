@@ -26,16 +26,26 @@ _ON_DEVICE = (
     r"(?:\bmisaligned address|\billegal (?:memory access|address|instruction)|\bunspecified launch failure|\bIMA\b"
     r"|\bdevice-side assert|\bZE_RESULT_ERROR_\w)"
 )
+# The name of an error of the driver's, but for those of no device and no memory.
+_CODE = regex(
+    r"\b(?:cudaError(?!NoDevice|InsufficientDriver|MemoryAllocation)[A-Z]\w{3,60}|hipError(?!NoDevice|OutOfMemory)[A-Z]\w{3,60}"
+    r"|CUDA_ERROR_(?!NO_DEVICE|OUT_OF_MEMORY|SYSTEM_)[A-Z_]{4,60})\b"
+)
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
+_CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
+_ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,60}}{_COMPILE}", re.IGNORECASE)
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (Kind.SEGFAULT, regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)),
+    (Kind.SEGFAULT, _CRASHED),
     (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
-    (Kind.TIMEOUT, regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,60}}{_COMPILE}", re.IGNORECASE)),
+    (Kind.LAUNCH_ERROR, _CODE),
+    (Kind.TIMEOUT, _ENDLESS),
     (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),
 )
+#: Those that tell the kind whatever else a line says.
+_PLAIN = ((Kind.SEGFAULT, _CRASHED), (Kind.LAUNCH_ERROR, _CODE), (Kind.TIMEOUT, _ENDLESS))
 _PROGRAM = regex(r"\s{4}|\s*(?:raise|return|assert|import|from|def|@|#include|//)\b")
 # What takes long, fails and has files that cannot be opened, as well.
 _BUILD = regex(r"\bpip3? |\bdocker\b|\bcmake\b|\b[Bb]uild(?:s|ing)?\b(?!-)|\binstall")
@@ -43,9 +53,9 @@ _NEVER_OF_BUILDS = (Kind.SEGFAULT, Kind.LAUNCH_ERROR)
 _END_OF_SENTENCE = regex(r"(?<=[.!?]) {1,4}(?=[A-Z`'\"(])")
 
 
-def tells_of_a_crash(line: str) -> bool:
-    """True for a line that says that the compiler or a kernel crashed with a segmentation fault."""
-    return _SAYS[0][1].search(line) is not None
+def plain_kind(line: str) -> Kind | None:
+    """The kind of a failure for which a line has the plain words, whatever else it says."""
+    return next((kind for kind, says in _PLAIN if says.search(line)), None)
 
 
 def described(lines: Iterable[str]) -> Finding | None:

@@ -37,6 +37,7 @@ TAILS = (
     "A failure has been detected while processing the MLIR module",
     "An error happened while serializing the module",
     "Failed translating the module to ISA",
+    "Failed to run BiShengHIR pipeline",
 )
 #: Errors that name a consequence and the operation, not the cause.
 SYMPTOMS = (

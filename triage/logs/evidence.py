@@ -33,7 +33,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel", "Triton compilation failed",
-        "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
+        "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [", "[Triton][BEG]",
     ),
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
@@ -248,4 +248,9 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
         return has_run or told or (finding.beside and not whole) or lines > _longest(finding)
 
-    return [replace(finding, foreign=is_foreign(finding)) for finding in known]
+    result: list[Finding] = []
+    for finding in known:
+        # An end that nothing shows to be a compile's is that of the failure above it.
+        follows = finding.foreign is None and _is_generic(finding) and bool(result) and result[-1].foreign is True
+        result.append(replace(finding, foreign=is_foreign(finding) or (follows and not has_evidence)))
+    return result

@@ -17,7 +17,7 @@ from triage.model.diagnosis import Kind, SourceLocation
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
     r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?(?!\w{0,60}Warning\b)\w| ?$)"
-    r"|^File (?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
+    r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, line \d|,? in [\w<])"
 )
@@ -32,6 +32,8 @@ _OF_LIBRARY = regex(
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
 )
+# What torch's Inductor generates.
+_GENERATED = regex(r"[\\/]torchinductor_")
 # Below the lines of a failure pytest states where it was raised: `tests/test_k.py:12: ValueError`.
 _CLOSING = regex(r"(?P<file>[^\s:\"]{1,400}\.py):(?P<line>\d{1,7}): (?:\w{1,80}\.){0,12}(?P<exception>[A-Z]\w{1,80})\b")
 
@@ -53,6 +55,12 @@ def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocatio
         return SourceLocation(file, int(number[1] or number[2]))
     marked = next(filter(None, map(_ARROW.match, islice(after, _MOST_SHOWN))), None)
     return SourceLocation(file, int(marked["line"]), text=marked["text"].strip() or None) if marked else None
+
+
+def generated_line(file: str, line: str) -> SourceLocation | None:
+    """Where the frame is, if it is in a program that torch generated."""
+    number = _NUMBER.search(line) if _GENERATED.search(file) else None
+    return SourceLocation(file, int(number[1] or number[2])) if number else None
 
 
 def is_installed(file: str) -> bool:

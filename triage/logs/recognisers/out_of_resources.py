@@ -23,6 +23,8 @@ _CUT = regex(
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
     r"|\b(?P<buffer>ub|UB) overflow\b"
 )
+# The exception's name without its text: in a title, or as torch passes on what a thread of its own raised.
+_NAMED = regex(r"(?:^|\bCaught |[\]:] )(?:triton\.(?:\w{1,40}\.){1,4})?OutOfResources(?::?$| in replica \d)")
 #: Lines after the first that the numbers may stand in.
 _MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
@@ -62,7 +64,7 @@ def _cut(window: Window) -> Finding | None:
     """A failure whose numbers are not in the text."""
     cut = _CUT.search(window.line)
     if cut is None:
-        return None
+        return _named(window)
     resource = cut["resource"] or (cut["buffer"] or "shared memory").lower()
     headline = f"Out of {resource}; how much is required is not in this text"
     facts = {"stage": "load", "resource": resource}
@@ -70,10 +72,20 @@ def _cut(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
+def _named(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if _NAMED.search(line) is None:
+        return None
+    headline = "Out of a resource that is not in this text"
+    return Finding(
+        bounded_diagnosis(Kind.OUT_OF_RESOURCES, headline, line, stage="load"), Specificity.TAIL, window.position
+    )
+
+
 RECOGNISER = Recogniser(
     anchors=(
         "out of resource",
-        "OutOfResources:",
+        "OutOfResources",
         " overflow",
         "hared memory requested",
         "hared memory size",
@@ -87,6 +99,8 @@ RECOGNISER = Recogniser(
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
             "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
+            "triton.runtime.autotuner.OutOfResources",
+            "SKIPPED [2] tests/test_k.py:50: Caught OutOfResources in replica 0 on device 0.",
             "the kernel fails with UB overflow",
             "XlaRuntimeError: INTERNAL: failed: Shared memory requested exceeds device resources",
             "ub overflow, requires 2097152 bits while 1572864 bits available",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triage.logs.described import tells_of_a_crash
+from triage.logs.described import plain_kind
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.statement import features
@@ -44,5 +44,5 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     if finding := read(number, shown[number]):
         return replace(finding, specificity=Specificity.TAIL)
     line = shown[number].strip()
-    kind = Kind.SEGFAULT if tells_of_a_crash(line) else Kind(max(kinds, key=lambda kind: kinds[kind]))
+    kind = plain_kind(line) or Kind(max(kinds, key=lambda kind: kinds[kind]))
     return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)
