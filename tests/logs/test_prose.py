@@ -181,3 +181,14 @@ def test_a_kernel_s_call_in_a_title() -> None:
 def test_plain_words_of_a_title_tell_the_kind(title: str, kind: Kind) -> None:
     diagnosis = diagnosed(f"# {title}\n\nI do not know what to do about it.\n")
     assert (diagnosis.kind, diagnosis.headline) == (kind, title)
+
+
+def test_an_assertion_of_which_only_the_function_was_pasted() -> None:
+    diagnosis = diagnosed(
+        "mlir::triton::LinearLayout mlir::triton::gpu::AMDWmmaEncodingAttr::toLinearLayout(llvm::ArrayRef<int>) const: "
+        'Assertion `n >= nDim && "Unsupported tensor shape"\' failed.\n'
+    )
+    assert (diagnosis.function, diagnosis.headline) == (
+        "AMDWmmaEncodingAttr::toLinearLayout",
+        "Assertion failed in AMDWmmaEncodingAttr::toLinearLayout: Unsupported tensor shape",
+    )

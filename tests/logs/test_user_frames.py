@@ -108,6 +108,7 @@ RAISED = "\nRuntimeError: Triton Error [CUDA]: invalid argument\n"
         ("<ipython-input-7-1d2c> in <cell line: 4>()\n      3 \n----> 4 add[(1,)](x)\n", "<ipython-input-7-1d2c>"),
         ("/tmp/ipykernel_32/321.py in <module>\n      3 \n----> 4 add[(1,)](x)\n", "/tmp/ipykernel_32/321.py"),
         ("Input In [12], in <cell line: 4>()\n      3 \n----> 4 add[(1,)](x)\n", "Input In [12]"),
+        ("/w/add.py:4 in add_\n", "/w/add.py"),
         ("Cell In[12], line 4\n      3 \n----> 4 add[(1,)](x)\n", "Cell In[12]"),
         ("File D:\\My Kernels\\add.py:4, in add_(x)\n      3 \n----> 4 add[(1,)](x)\n", "D:\\My Kernels\\add.py"),
     ],

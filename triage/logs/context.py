@@ -35,7 +35,7 @@ _BLOCK = regex(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2}
 
 _TRACEBACK = "Traceback (most recent call last)"
 _OF_TRITON = regex(
-    r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
+    r"triton(?!server|client|_python_backend)|inductor|(?<!\w)cutlass|cutlass_dsl|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
     re.IGNORECASE,
 )
 # Calls that trace a kernel of CuTe DSL, as frames show them: parts of their lines, and the lines.

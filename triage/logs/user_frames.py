@@ -19,6 +19,7 @@ _FRAME = regex(
     r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?(?!\w{0,60}Warning\b)\w| ?$)"
     r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
+    r"|^(?P<rich>(?:[A-Za-z]:\\|/)[^:\"]{1,400}\.py):\d{1,7} in [\w<]"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, line \d|,? in [\w<])"
 )
 _NUMBER = regex(r'["\]], line (\d{1,7})|\.py:(\d{1,7})')

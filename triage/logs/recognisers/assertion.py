@@ -33,6 +33,8 @@ _CHECK = regex(
 )
 # The file and line, above an assertion that was wrapped before its function.
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}:(?:\s|$)|$)")
+# Its function alone.
+_FUNCTION = regex(r"(?:\S{1,400} )?(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
 # A file without a line, as people shorten it.
 _FILE = regex(
     r"(?:^|\s)(?P<file>\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc)):\s{1,8}(?P<function>[\w:~<>]{1,400}\(.{0,400}\)):$"
@@ -69,7 +71,8 @@ def _glibc(line: str, quote: str) -> Assertion | None:
         if end >= 0 and (named := _FILE.search(head.rstrip())):
             return Assertion(expression, named["function"], text.last_component(named["file"]))
         # Without a file or an end it is prose, not a program's output.
-        return Assertion(expression) if end >= 0 else None
+        named = _FUNCTION.match(head.strip())
+        return Assertion(expression, named["function"] if named else None) if end >= 0 else None
     file = head[: line_number.start()].rpartition(" ")[2]
     pretty = head[line_number.end() :].strip().removesuffix(":") or None
     return Assertion(expression, pretty, text.last_component(file) or None, int(line_number.group(1)))

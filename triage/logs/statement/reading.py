@@ -11,17 +11,13 @@ from triage.logs.statement import features
 from triage.logs.statement.weights import MOST_NOTHING, NOTHING, learnt
 from triage.model.diagnosis import Kind
 
-# A line about time alone, in a text without a word for something that failed: slow is not wrong. Texts of this kind are
-# few, and the weights of their words lie near zero, because titles of failures speak of regressions as well.
-_ABOUT_TIME = regex(
-    r"\b(?:slow(?:er|ly|down|ness)?|latenc(?:y|ies)|throughput|speed-?ups?|faster|overhead|perf(?:ormance)?"
-    r"|compile[- ]time)\b",
-    re.IGNORECASE,
-)
+# Words for something that failed: a text without any tells of none, whatever its words weigh, as one about time alone.
 _FAILED = regex(
     r"error|fail|crash|exception|abort|assert|fault|\bhang|\bhung\b|stuck|wrong|incorrect|invalid|illegal|unsupported"
     r"|not supported|cannot|can't|(?:could|do|does|did|will) not|n't\b|unable|\bbreaks?\b|\bbroken|\bbug\b|\bnans?\b"
-    r"|missing|denied|undefined|killed|time[ -]?out|out of|mismatch|\bSIG[A-Z]|\bIMA\b",
+    r"|missing|denied|undefined|killed|time[ -]?out|out of|mismatch|\bSIG[A-Z]|\bIMA\b|traceback|dump|not found"
+    r"|\bno module|\bmust\b|expected|requires|too (?:old|large|many|big)|forever|infinite|terminat"
+    r"|\bnever\b|conflict|panic|\bICE\b|报错|错误|失败|无法|不支持|崩溃|卡死|异常",
     re.IGNORECASE,
 )
 
@@ -38,8 +34,7 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     of_lines = [features.of_line(shown, number) for number in range(len(shown))]
     number = weights.best_of(of_lines)
     kinds = weights.kinds_of([*of_lines[number], *features.of_text(shown)])
-    is_slow = _ABOUT_TIME.search(shown[number]) is not None and not any(map(_FAILED.search, shown))
-    if is_slow or kinds.pop(NOTHING) >= MOST_NOTHING:
+    if not any(map(_FAILED.search, shown)) or kinds.pop(NOTHING) >= MOST_NOTHING:
         return None
     if finding := read(number, shown[number]):
         return replace(finding, specificity=Specificity.TAIL)
