@@ -17,6 +17,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -29,6 +30,7 @@ import pytest
 import triage
 from triage.cli.main import main
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
+from triage.publish.formats.terminal import heartbeat
 
 DATA = Path(__file__).parent / "data"
 KERNELS = DATA / "kernels.py"
@@ -182,6 +184,14 @@ def own_store(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_TRIAGE_CACHE", str(store))
         yield store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_heartbeat() -> Iterator[None]:
+    """What commands print in this process does not depend on how long they take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heartbeat, "_FIRST_S", threading.TIMEOUT_MAX)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -65,7 +65,7 @@ def draft(path: Path | str, options: Options | None = None, target: str | None =
             action=PartialCompile(Stage.TTIR),
             which=Which(ALL),
         )
-        groups = in_order(session.settle(plans.plans(functions, settings)))
+        groups = in_order(session.settle(functions, settings))
         return [settled.case for group in groups for settled in group if settled.draft is not None]
 
 

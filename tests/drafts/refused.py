@@ -110,6 +110,17 @@ def tuned(a_ptr, b_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
     tl.store(b_ptr + offsets, tl.load(a_ptr + offsets) if EVEN else 0.0)
 
 
+@triton.autotune(
+    [triton.Config({"BLOCK": block}, num_warps=warps) for warps in (4, 8) for block in (64, 128)],
+    key=[],
+)
+@triton.jit
+def staged(x_ptr, out_ptr, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    tl.static_assert(SIZE % BLOCK == 0)
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
+
+
 @triton.jit
 def wrapped(a_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
     tl.store(a_ptr + tl.arange(0, BLOCK), 1.0 if EVEN else 0.0)

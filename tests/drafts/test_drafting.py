@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 
 from triage.cases.stated import StatedValues
-from triage.drafts.drafting import Settled, Which, settle
+from triage.drafts.drafting import Settled, Tally, Which, settle
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.drafts.plans import SurveySettings, kernel, plans
 from triage.harness.dialogues import converse
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import FullCompile
+from triage.harness.request import FullCompile, PartialCompile
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Language
+from triage.model.outcome import Stage
+from triage.model.progress import Progress
 from triage.model.target import Target
 
 FILE = Path(__file__).parent / "refused.py"
@@ -48,16 +50,19 @@ def drafted(shared_engine: Engine, release: Callable[[str], Toolchain]) -> Draft
         which: str = "first",
         given: Mapping[str, Any] | None = None,
         targets: Sequence[str] = ("90",),
+        until: Stage | None = None,
     ) -> list[Settled]:
         settings = SurveySettings(
             StatedValues(**(given or {})),
             [Target("cuda", target) for target in targets],
             [release("newest")],
             Limits(timeout_s=60, memory_bytes=4 << 30),
-            FullCompile(),
+            FullCompile() if until is None else PartialCompile(until),
             Which(which),
         )
-        return [each for group in converse(shared_engine, map(settle, plans([kernel], settings))) for each in group]
+        tally = Tally(Progress(), 1)
+        groups = converse(shared_engine, (settle(plan, tally) for plan in plans([kernel], settings)))
+        return [each for group in groups for each in group]
 
     return drafted
 
@@ -203,6 +208,16 @@ def test_an_autotuned_kernel_passes_over_what_its_autotuner_does(drafted: Draft)
     assert [each.attempt.diagnosis for each in others if each.attempt] == [None, None]
     (third,) = drafted(kernel, "3")
     assert third.case.constexprs["BLOCK"] == 32
+
+
+def test_one_compile_to_ttir_serves_configurations_that_differ_only_later(drafted: Draft) -> None:
+    kernel = function("staged", x_ptr="*fp32", out_ptr="*fp32", SIZE=32, BLOCK=1)
+    kernel = replace(kernel, configs=("…",))
+    settled = drafted(kernel, "all", until=Stage.TTIR)
+    options = [(each.case.constexprs["BLOCK"], *each.case.options.values()) for each in settled]
+    assert options == [(block, warps, 3) for warps in (4, 8) for block in (64, 128)]
+    assert [(each.unclear, each.case.constexprs["SIZE"]) for each in settled] == [(None, 64), (None, 128)] * 2
+    assert len({id(each.attempt) for each in settled}) == 2
 
 
 def test_autotuners_of_a_kernel_under_other_names(drafted: Draft) -> None:

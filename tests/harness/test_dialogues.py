@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from commands import KERNELS
 
-from triage.harness.dialogues import Dialogue, converse
+from triage.harness.dialogues import Dialogue, converse, together
 from triage.harness.engine import Engine
 from triage.harness.request import PartialCompile, Request
 from triage.harness.toolchains import Toolchain
@@ -49,6 +49,18 @@ def test_each_dialogue_goes_its_own_way(engine: Engine, toolchain: Toolchain) ->
     larger = replace(ADD, constexprs=frozen({"BLOCK": 124}))
     dialogues = (until_it_compiles(ADD, toolchain), silent(1), until_it_compiles(larger, toolchain), silent(2))
     assert sorted(converse(engine, dialogues)) == [(1, None), (2, None), (64, "own"), (128, "own")]
+
+
+def test_a_dialogue_waits_for_several(engine: Engine, toolchain: Toolchain) -> None:
+    def several() -> Dialogue[list[tuple[int, object]]]:
+        larger = replace(ADD, constexprs=frozen({"BLOCK": 124}))
+        none = yield from together([])
+        assert none == []
+        return (
+            yield from together([until_it_compiles(larger, toolchain), silent(1), until_it_compiles(ADD, toolchain)])
+        )
+
+    assert list(converse(engine, [several()])) == [[(128, "own"), (1, None), (64, "own")]]
 
 
 def test_no_dialogue_is_begun_before_there_is_room(engine: Engine, toolchain: Toolchain) -> None:

@@ -122,10 +122,13 @@ def _check(
     """Compile and report case by case; the exit codes."""
     options = pipeline_options(values)
     chosen = columns if values["target"] else [None]
-    located = [item for text in texts for target in chosen for item in _located(text, {**values, "target": target})]
     results: _Results | None = None
     try:
         with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
+            progress.step("reading the cases")
+            located = [
+                item for text in texts for target in chosen for item in _located(text, {**values, "target": target})
+            ]
             named = list[tuple[str, Any]]()
             for name, item in located:
                 # Drafted first: it is known only then how many cases there are.

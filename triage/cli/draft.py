@@ -51,18 +51,19 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     path = source_file(file) if separator else named_sources(name, values)
     if path is None:
         raise no_sources(name)
-    project = plans.read(path, name if not separator else file)
-    functions = project.chosen(kernel if separator else None)
-    if (unread := project.unread()) is not None:
-        note(f"{name}: {unread}")
-    stated = stated_for(functions, values)
-    plans.check_names(stated, functions)
     if folder is not None:
         usable_folder("-o", folder)
     writer = CaseFolders(folder) if folder is not None else None
     drafted = refused = 0
     options = pipeline_options(values)
-    with console.progress() as progress, Session(options) as session:
+    with console.progress() as progress, Session(options, progress) as session:
+        progress.step(f"reading the kernels of {name}")
+        project = plans.read(path, name if not separator else file)
+        functions = project.chosen(kernel if separator else None)
+        if (unread := project.unread()) is not None:
+            note(f"{name}: {unread}")
+        stated = stated_for(functions, values)
+        plans.check_names(stated, functions)
         settings = plans.SurveySettings(
             stated=stated,
             targets=stated_targets(values),
@@ -71,7 +72,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
             action=PartialCompile(Stage.TTIR),
             which=which(values, ALL if separator else FIRST),
         )
-        for group in in_order(session.settle(plans.plans(functions, settings))):
+        for group in in_order(session.settle(functions, settings)):
             for settled in group:
                 if settled.draft is None:
                     refused += 1
@@ -83,7 +84,6 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
                     print_json(settled.case.to_json(), indented=False)
                 else:
                     _print(project, settled, where)
-            progress.step(f"{count(drafted, 'case')}: {group[0].plan.function.name}")
     summary = f"{count(drafted, 'case')} of {count(len(functions), 'kernel')}, {refused} could not be drafted"
     note(f"{name}: {summary}; {count(len(project.devices), 'function')} that only kernels call")
     return 0 if drafted else 3

@@ -80,7 +80,7 @@ class DraftedKernel:
             action=session.compiling(),
             which=which(self.values, ALL),
         )
-        settled = [each for group in session.settle(plans.plans([self.function], settings)) for each in group]
+        settled = [each for group in session.settle([self.function], settings) for each in group]
         self._tell(settled)
         return settled
 

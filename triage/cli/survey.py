@@ -40,16 +40,17 @@ def survey(
 ) -> int:
     """Compile every kernel of a project for all targets and releases; print the table, or with ``--json`` a document a
     cell. The exit code."""
-    project = plans.read(path, text)
-    stated = stated_for(project.chosen(), values)
-    plans.check_names(stated, project.chosen())
-    if (unread := project.unread()) is not None:
-        note(f"{text}: {unread}")
-    names = [function.name for function in project.kernels]
     chosen = {compiler: _releases(values[compiler.name], compiler) for compiler in COMPILERS.values()}
     first_releases = {compiler.name: chosen[compiler][0] for compiler in chosen}
     options = replace(pipeline_options({**values, **first_releases}), suggest=False)
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
+        progress.step(f"reading the kernels of {text}")
+        project = plans.read(path, text)
+        stated = stated_for(project.chosen(), values)
+        plans.check_names(stated, project.chosen())
+        if (unread := project.unread()) is not None:
+            note(f"{text}: {unread}")
+        names = [function.name for function in project.kernels]
         progress.caveats(plans.columns(project.kernels, columns))
         settings = plans.SurveySettings(
             stated=stated,
@@ -80,7 +81,7 @@ def survey(
                 _keep(answer, folder, row, column, ambiguous)
 
         try:
-            fill(table, project, settings, session, progress, answered)
+            fill(table, project, settings, session, answered)
         finally:
             if folder is not None:
                 with writing(f"-o {folder}"):

@@ -136,6 +136,7 @@ def command(
             values["python"] = values["python"] or stored.python
             commands = stored.commands(("triage", "sweep", "--resume", str(resume)))
         else:
+            progress.step(f"reading {names[0]}")
             others = {"fail_on": fail_on, "write_fixed": write_fixed and str(write_fixed)}
             if sweep_list.is_list(names[0]):
                 listed = sweep_list.read(names[0], kernel, stated_targets(values), values, progress)

@@ -210,7 +210,6 @@ def _settled(
         jobs=values["jobs"],
         cache=not values["no_cache"],
     )
-    progress.step("drafting the arguments of the kernels")
     with Session(options, progress) as session:
         settings = plans.SurveySettings(
             stated=stated,
@@ -220,7 +219,7 @@ def _settled(
             action=PartialCompile(Stage.TTIR),
             which=Which(ALL),
         )
-        return list(in_order(session.settle(plans.plans(functions, settings))))
+        return list(in_order(session.settle(functions, settings)))
 
 
 def _targets(case: Case, values: dict[str, Any]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container, Iterator
 
@@ -18,6 +19,7 @@ _SHAPE = re.compile(
     r"|static_assert|assert|reshape|broadcast|dimension|expand|at least", re.IGNORECASE
 )  # fmt: skip
 _DIMENSIONS = re.compile(r"(\d+) (?:and|vs\.?|!=) (\d+)")
+_MULTIPLE = re.compile(r"\b(\w+) % (\w+) == 0")
 _OPERANDS = re.compile(r"invalid operands of type|Unsupported \w+ dtype|unexpected type|out of range for type")
 _FLOATS = ("fp16", "bf16", "fp32", "fp64")
 _INTEGERS = ("i8", "u8", "i32", "i64")
@@ -81,6 +83,8 @@ def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
     sizes = refusal.sizes(refusal.related)
     if not sizes:
         return
+    divisors = {name: refusal.draft.values[of].value for name, of in _multiples(refusal) if name in sizes}
+    yield {name: math.lcm(sizes[name], of) for name, of in divisors.items() if type(of) is int and of > 0}
     yield {name: 1 << (size - 1).bit_length() for name, size in sizes.items() if size & (size - 1)}
     for left, right in _DIMENSIONS.findall(refusal.message):
         for before, after in ((left, right), (right, left)):
@@ -88,6 +92,12 @@ def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
     yield {name: LEAST_TILE for name, size in sizes.items() if size < LEAST_TILE}
     for size in (64, 32, LEAST_TILE):
         yield dict.fromkeys(sizes, size)
+
+
+def _multiples(refusal: Refusal) -> Iterator[tuple[str, str]]:
+    """The parameters that an assertion asks to be multiples of others."""
+    values = refusal.draft.values
+    yield from (pair for pair in _MULTIPLE.findall(refusal.message) if values.keys() >= set(pair))
 
 
 def _others(refusal: Refusal, name: str) -> list[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,21 +17,24 @@ from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
 from triage.filesystem import scratch
 from triage.harness.description import KernelDescription, described
-from triage.harness.dialogues import Dialogue
+from triage.harness.dialogues import Dialogue, together
 from triage.harness.limits import Limits
-from triage.harness.request import Action, Attempt, DescribeKernel, Request
+from triage.harness.request import Action, Attempt, DescribeKernel, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, frozen
+from triage.model.case import Case, Language, frozen
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
-from triage.model.outcome import Outcome, Undecided
+from triage.model.outcome import Outcome, Stage, Undecided
+from triage.model.progress import Countdown, Progress
 from triage.model.target import Target
 from triage.model.words import count
 
 ALL, FIRST = "all", "first"
 _JUDGES = {CUTE: cute_verdict.judge}
 """Where a compiler has rules of its own."""
+_LATER = frozenset({"num_warps", "num_stages"})
+"""Options that Triton reads after TTIR: a third to a tenth of an autotuner's configurations differ in others."""
 _UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
 """The worker's words (``adapter.check_options``)."""
 
@@ -109,15 +112,44 @@ class Settled:
         return self.draft.label if self.draft is not None else self.plan.function.name
 
 
-def settle(plan: Plan) -> Dialogue[list[Settled]]:
+class Tally:
+    """Reports how many configurations of kernels were compiled. ``expected``: plans; what they are to try is counted
+    as it becomes known."""
+
+    def __init__(self, progress: Progress, expected: int) -> None:
+        self._step, self._countdown = progress.step, Countdown(expected)
+        self._step(f"compiling {count(expected, 'kernel')}, as drafted")
+
+    def configured(self, plan: Plan, configurations: int) -> None:
+        """So many configurations of a plan are to be compiled."""
+        if configurations > 1:
+            self._countdown.expected += configurations - 1
+            label = f"{count(configurations, 'configuration')} of {plan.function.name} for {plan.base.target}"
+            self._step(f"{self._countdown}: {label}")
+
+    def passed_over(self, draft: Draft, which: str) -> None:
+        """The next configuration is compiled, as an autotuner would pass over those before it."""
+        self._step(f"{self._countdown}: {which}, {draft.label}")
+
+    def add(self, settled: Settled, configurations: int = 1) -> None:
+        """One more has its answer, for so many."""
+        self._countdown.done += configurations
+        self._step(f"{self._countdown}: {settled.label} for {settled.case.target}")
+
+
+def settle(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
     """The cases of a kernel, each with its answer; one at least. What goes wrong concerns no other kernel."""
     try:
         if plan.obstacle is not None:
             raise EnvironmentFault(plan.obstacle)
-        return (yield from _for_a_target(plan))
+        return (yield from _for_a_target(plan, tally))
     except Exception as error:
-        reason = fault(error)
-        return [Settled(plan, None, plan.base, None, str(reason), isinstance(reason, InputError))]
+        return [_fault(plan, error)]
+
+
+def _fault(plan: Plan, error: Exception) -> Settled:
+    reason = fault(error)
+    return Settled(plan, None, plan.base, None, str(reason), isinstance(reason, InputError))
 
 
 def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
@@ -134,30 +166,93 @@ def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
         raise
 
 
-def _for_a_target(plan: Plan) -> Dialogue[list[Settled]]:
+def _for_a_target(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
     """The cases of a kernel for the first of its targets that it compiles for, or else for the first."""
-    settled = yield from _settled(plan)
+    settled = yield from _settled(plan, tally)
     for target in plan.other_targets:
         if not any(each.attempt is not None and lacks_part_of_gpu(each.attempt.diagnosis) for each in settled):
             break
         other = replace(plan, base=replace(plan.base, target=target), other_targets=())
-        retried = yield from _settled(other)
+        retried = yield from _settled(other, tally)
         if any(each.attempt is not None and each.attempt.diagnosis is None for each in retried):
             return retried
     return settled
 
 
-def _settled(plan: Plan) -> Dialogue[list[Settled]]:
+def _settled(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
     function = plan.function
     decorated = function.configs or function.heuristics or function.tuners
     description = (yield from _described_by(plan)) if decorated else None
-    settled: list[Settled] = []
-    for draft in plan.which.chosen(drafts(function, plan.stated, description)):
-        settled.append((yield from _compiled(plan, draft)))
-        if plan.which.is_first and not _is_passed_over(settled[-1]):
-            # What the autotuner passes over is a failure only if nothing is left.
-            return settled[-1:]
-    return settled[:1] if plan.which.is_first else settled
+    configured = plan.which.chosen(drafts(function, plan.stated, description))
+    if plan.which.is_first:
+        # What the autotuner passes over is a failure only if nothing is left.
+        first: Settled | None = None
+        for number, draft in enumerate(configured, start=1):
+            if number > 1:
+                tally.passed_over(draft, f"configuration {number} of {len(configured)}")
+            settled = yield from _compiled(plan, draft)
+            first = first or settled
+            if not _is_passed_over(settled):
+                first = settled
+                break
+        assert first is not None
+        tally.add(first)
+        return [first]
+    tally.configured(plan, len(configured))
+    alike: dict[str, list[Draft]] = {}
+    for draft in configured:
+        alike.setdefault(_front_end_sees(plan, draft), []).append(draft)
+    groups = list(alike.values())
+    answers: list[list[Settled]] = []
+    # What the first that compiles was corrected to, those that follow begin with; not with what each of these learns,
+    # or a case would depend on which ends first.
+    while len(answers) < len(groups) and not any(_compiles(each) for group in answers for each in group):
+        answers.append((yield from _compiled_alike(plan, groups[len(answers)], tally)))
+    answers += yield from together(
+        [_compiled_alike(replace(plan, learnt=dict(plan.learnt)), group, tally) for group in groups[len(answers) :]]
+    )
+    settled_by = {
+        id(draft): each
+        for group, answer in zip(groups, answers, strict=True)
+        for draft, each in zip(group, answer, strict=True)
+    }
+    return [settled_by[id(draft)] for draft in configured]
+
+
+def _front_end_sees(plan: Plan, draft: Draft) -> str:
+    """Equal for drafts between which the stages of a plan's compiles do not distinguish."""
+    until = plan.action.until if isinstance(plan.action, PartialCompile) else None
+    seen = {**draft.values, **draft.options}
+    if until is Stage.TTIR and draft.function.language is Language.TRITON:
+        seen = {name: value for name, value in seen.items() if name not in _LATER or name in draft.values}
+    return repr([(name, value.value) for name, value in seen.items()])
+
+
+def _compiled_alike(plan: Plan, group: Sequence[Draft], tally: Tally) -> Dialogue[list[Settled]]:
+    """Compile the first of some drafts, and correct the others as it was."""
+    draft, *others = group
+    try:
+        settled = yield from _compiled(plan, draft)
+    except Exception as error:
+        settled = _fault(plan, error)
+    tally.add(settled, len(group))
+    current = settled.draft
+    if current is None:
+        return [settled] * len(group)
+    changes = {name: value for name, value in current.values.items() if value is not draft.values[name]}
+    answers = [settled]
+    for each in others:
+        kept = {name: value for name, value in each.options.items() if name in current.options or name in _LATER}
+        corrected = replace(each.changed(changes), options=kept)
+        origin = {UNCLEAR: settled.unclear} if settled.unclear is not None else {}
+        case = corrected.case(settled.plan.base)
+        case = replace(case, origin=frozen({**case.origin, **origin}))
+        answers.append(replace(settled, draft=corrected, case=case))
+    return answers
+
+
+def _compiles(settled: Settled) -> bool:
+    return settled.attempt is not None and settled.attempt.diagnosis is None
 
 
 def _is_passed_over(settled: Settled) -> bool:
@@ -168,7 +263,7 @@ def _is_passed_over(settled: Settled) -> bool:
     return diagnosis.kind in (Kind.OUT_OF_RESOURCES, Kind.PTXAS) or diagnosis.exception == "CompileTimeAssertionFailure"
 
 
-def _described_by(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:
+def _described_by(plan: Plan) -> Dialogue[KernelDescription | None]:
     """What the decorators of the kernel say, or the autotuners that wrap it: the configurations of all of them."""
     function, whole = plan.function, None
     for name in function.tuners or (function.name,):
@@ -181,14 +276,14 @@ def _described_by(plan: Plan) -> Generator[Request, Attempt, KernelDescription |
     return whole
 
 
-def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:
+def _described(plan: Plan) -> Dialogue[KernelDescription | None]:
     """What the decorators of the kernel say; None where its module cannot be imported, as a compile will show. Raises
     EnvironmentFault where it is not known."""
     (plain,) = drafts(plan.function, plan.stated)
     arguments = {name: _argument(value) for name, value in plain.values.items() if _is_known(value)}
     with scratch.folder("description") as folder:
         action = DescribeKernel(folder / "description.json", arguments)
-        attempt = yield Request(plain.case(plan.base), plan.toolchain, plan.limits, action)
+        attempt: Attempt = yield Request(plain.case(plan.base), plan.toolchain, plan.limits, action)
         answer = described(attempt)
     match answer:
         case KernelDescription():
@@ -212,7 +307,7 @@ def _argument(value: Value) -> Any:
     return {"pointer": value.value.lstrip("*")} if is_pointer else value.value
 
 
-def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
+def _compiled(plan: Plan, draft: Draft) -> Dialogue[Settled]:
     """Compile a draft, and what it is corrected to."""
     changes = {name: value for name, value in plan.learnt.items() if draft.values[name].basis is not Basis.USER}
     current = draft.changed(changes)
@@ -220,7 +315,7 @@ def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
     refused: Settled | None = None
     while True:
         case = current.case(plan.base)
-        attempt = yield Request(case, plan.toolchain, plan.limits, plan.action)
+        attempt: Attempt = yield Request(case, plan.toolchain, plan.limits, plan.action)
         outcome = attempt.result
         if isinstance(outcome, Undecided):
             if (option := _UNKNOWN_OPTION.match(outcome.reason)) is not None and current.drops(option[1]):

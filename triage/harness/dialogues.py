@@ -1,16 +1,33 @@
 """Runs dialogues with the engine: each sends one request after the other, and decides on the next by the answer."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import replace
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from triage.harness.engine import Engine
 from triage.harness.request import Attempt, Request
 
 T = TypeVar("T")
-Dialogue: TypeAlias = Generator[Request, Attempt, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Dialogues for whose results another one waits; see :func:`together`."""
+
+    dialogues: Sequence["Dialogue[Any]"]
+
+
+Dialogue: TypeAlias = Generator[Request | Together, Any, T]
 """Yields requests, is sent their attempts, and returns its result. The tags of its requests are replaced."""
+
+
+def together(dialogues: Sequence[Dialogue[T]]) -> Dialogue[list[T]]:
+    """The results of dialogues that do not depend on each other, in their order, for one that needs all of them. Each
+    has its own requests under way; an exception of one ends the whole conversation."""
+    results: list[T] = yield Together(dialogues)
+    return results
 
 
 def converse(engine: Engine, dialogues: Iterable[Dialogue[T]]) -> Iterator[T]:
@@ -31,10 +48,19 @@ def converse(engine: Engine, dialogues: Iterable[Dialogue[T]]) -> Iterator[T]:
     yield from conversation.finished()
 
 
+@dataclass(frozen=True, slots=True)
+class _Speaker:
+    """A dialogue, and who takes its result."""
+
+    dialogue: Dialogue[Any]
+    ended: Callable[[Any], None]
+
+
 class _Conversation(Generic[T]):
     def __init__(self, dialogues: Iterator[Dialogue[T]]) -> None:
         self._dialogues = dialogues
-        self._waiting: dict[int, Dialogue[T]] = {}
+        self._unbegun: deque[_Speaker] = deque()
+        self._waiting: dict[int, _Speaker] = {}
         self._requests: deque[Request] = deque()
         self._results: deque[T] = deque()
         self._begun = 0
@@ -44,9 +70,9 @@ class _Conversation(Generic[T]):
         while True:
             if self._requests:
                 yield self._requests.popleft()
-            elif (dialogue := next(self._dialogues, None)) is not None:
+            elif (speaker := self._next()) is not None:
                 self._begun += 1
-                self._continue(self._begun, dialogue, None)
+                self._continue(self._begun, speaker, None)
             elif self._waiting:
                 yield None
             else:
@@ -65,14 +91,37 @@ class _Conversation(Generic[T]):
 
     def close(self) -> None:
         """End the dialogues that still wait."""
-        for dialogue in self._waiting.values():
-            dialogue.close()
+        for speaker in self._waiting.values():
+            speaker.dialogue.close()
 
-    def _continue(self, number: int, dialogue: Dialogue[T], answer: Attempt | None) -> None:
+    def _next(self) -> _Speaker | None:
+        if self._unbegun:
+            return self._unbegun.popleft()
+        dialogue = next(self._dialogues, None)
+        return None if dialogue is None else _Speaker(dialogue, self._results.append)
+
+    def _continue(self, number: int, speaker: _Speaker, answer: Any) -> None:
         try:
-            request = next(dialogue) if answer is None else dialogue.send(answer)
+            said = speaker.dialogue.send(answer)
         except StopIteration as end:
-            self._results.append(end.value)
+            speaker.ended(end.value)
             return
-        self._waiting[number] = dialogue
-        self._requests.append(replace(request, tag=(number, request.tag)))
+        self._waiting[number] = speaker
+        match said:
+            case Request():
+                self._requests.append(replace(said, tag=(number, said.tag)))
+            case Together(dialogues):
+                self._gather(number, dialogues)
+
+    def _gather(self, number: int, dialogues: Sequence[Dialogue[Any]]) -> None:
+        """Begin dialogues, and continue the one that waits for them with their results."""
+        results = dict[int, Any]()
+
+        def ended(index: int, result: Any) -> None:
+            results[index] = result
+            if len(results) == len(dialogues):
+                self._continue(number, self._waiting.pop(number), [results[each] for each in range(len(dialogues))])
+
+        self._unbegun += [_Speaker(dialogue, partial(ended, index)) for index, dialogue in enumerate(dialogues)]
+        if not dialogues:
+            self._continue(number, self._waiting.pop(number), [])

@@ -7,7 +7,7 @@ without it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from triage.model.errors import EnvironmentFault, InputError, Interrupted, Triag
 from triage.model.outcome import Outcome, Undecided
 from triage.model.progress import Progress
 from triage.model.report import Report
+from triage.model.words import count
 from triage.pipeline.options import Options
 from triage.pipeline.reporting import (
     environment_of,
@@ -36,8 +37,9 @@ from triage.pipeline.reporting import (
 from triage.pipeline.suggester import Suggester
 
 if TYPE_CHECKING:
-    from triage.drafts.drafting import Plan, Settled
+    from triage.drafts.drafting import Settled
     from triage.drafts.model import JitFunction
+    from triage.drafts.plans import SurveySettings
 
 
 class Session:
@@ -88,6 +90,10 @@ class Session:
         requests = [self._request(case, index) for index, case in enumerate(cases)]
         valid = [request for request in requests if isinstance(request, Request)]
         attempts: dict[int, Attempt] = {}
+        if valid:
+            first = valid[0]
+            label = f"{first.case.name} for {first.case.target}, {first.toolchain.compiler.label(first.case.release)}"
+            self._progress.step(f"compiling {label if len(valid) == 1 else count(len(valid), 'case')}")
         missing: TriageError = EnvironmentFault(
             f"--budget {self.options.budget.seconds:g}s was used up before it was compiled; give a larger one"
         )
@@ -114,12 +120,14 @@ class Session:
         if self._suggester.interrupted:
             raise KeyboardInterrupt
 
-    def settle(self, plans: Iterable[Plan]) -> Iterator[list[Settled]]:
+    def settle(self, functions: Sequence[JitFunction], settings: SurveySettings) -> Iterator[list[Settled]]:
         """Draft and compile kernels that share the workers. What comes first, ends first; one kernel's configurations
         come together. After an interrupt comes KeyboardInterrupt."""
-        from triage.drafts.drafting import settle
+        from triage.drafts.drafting import Tally, settle
+        from triage.drafts.plans import plans
 
-        return converse(self._engine, map(settle, plans))
+        tally = Tally(self._progress, len(functions) * max(1, len(settings.targets)) * len(settings.toolchains))
+        return converse(self._engine, (settle(plan, tally) for plan in plans(functions, settings)))
 
     def answer(self, settled: Settled) -> Report | TriageError:
         """The report of a draft that was compiled, or why there is none."""

@@ -9,8 +9,6 @@ from triage.matrix.table import letters
 from triage.sweeps.observation import CellObservation, CellState
 
 _MOST_LETTERS = 6
-NOTED_S = 30.0
-"""A log gets a line as often; what waits for one for longer is taken to hang."""
 
 
 class Pace:
@@ -18,7 +16,7 @@ class Pace:
 
     def __init__(self, expected: int) -> None:
         self._expected = expected
-        self._began = self._noted = time.monotonic()
+        self._began = time.monotonic()
         self._compiled = 0
         self._states: Counter[CellState] = Counter()
         self._signatures: Counter[str] = Counter()
@@ -32,7 +30,7 @@ class Pace:
 
     @property
     def line(self) -> str:
-        """For the live display."""
+        """In one line."""
         done, elapsed_s = self._states.total(), time.monotonic() - self._began
         rate = self._compiled / max(elapsed_s, 1e-9)
         left_s = (self._expected - done) / rate if rate else 0.0
@@ -48,11 +46,3 @@ class Pace:
             *([f"{untold} could not be told"] if untold else []),
         ]
         return "; ".join(parts)
-
-    def is_due(self) -> bool:
-        """Whether it is time for another line in a log."""
-        now = time.monotonic()
-        if now - self._noted < NOTED_S:
-            return False
-        self._noted = now
-        return True

@@ -84,10 +84,7 @@ class SweepRunner:
         for result in self.backend.results(self._proposed(strategy)):
             self._take(strategy, result)
             pace.add(result.row.observation)
-            line = pace.line
-            self.progress.step(line)
-            if pace.is_due():
-                self.progress.note(line)
+            self.progress.step(pace.line)
 
     def _proposed(self, strategy: Strategy) -> Iterator[Cell | None]:
         while not strategy.is_done:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,6 @@ from triage.pipeline import Session
 from triage.sweeps.grid import Cell, cells_of
 from triage.sweeps.lists.cases import ListedEntry, TunedList
 from triage.sweeps.observation import CellObservation, CellState
-from triage.sweeps.pace import NOTED_S
 from triage.sweeps.replacement import Replacement
 from triage.sweeps.space import ListSpace
 
@@ -39,12 +37,9 @@ def find_replacements(
     failing = _failing(listed, space, observations)
     chosen: dict[tuple[int, str], _Neighbour | None] = {}
     reports = session.check_all([cases[0] for cases in (each.cases for each in failing.values())])
-    noted = time.monotonic()
     for (key, each), report in zip(failing.items(), reports, strict=True):
         chosen[key] = _neighbour(report, listed, each, session)
-        if time.monotonic() - noted > NOTED_S:
-            noted = time.monotonic()
-            progress.note(f"replacements: {len(chosen)} of {len(failing)}")
+        progress.step(f"replacements: {len(chosen)} of {len(failing)}")
     return [
         Replacement(
             entry.file.name,

@@ -1,7 +1,7 @@
 """The two consoles, reports on standard output and progress on standard error, and what is printed on them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.text import Text
 from triage.model.errors import TriageError
 from triage.model.progress import Progress
 from triage.model.visible import visible
+from triage.publish.formats.terminal.heartbeat import Heartbeat
 
 _PLAIN_WIDTH = 100
 """Columns for a pipe or a file, whose reader's width is unknown."""
@@ -25,7 +26,7 @@ def output(stderr: bool = False) -> Console:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A live line on a terminal; elsewhere one line for each long operation."""
+    """A live line on a terminal; elsewhere a line every some seconds."""
     console = output(stderr=True)
 
     def warn(line: str) -> None:
@@ -34,21 +35,26 @@ def progress() -> Iterator[Progress]:
     def problem(error: TriageError) -> None:
         warn(f"triage: {error}")
 
-    if not console.is_terminal:
-        yield Progress(warn=warn, problem=problem, note=lambda line: console.print(line, markup=False))
-        return
-    with console.status("compiling") as status:
+    def progress_of(step: Callable[[str], None], note: Callable[[str], None]) -> Progress:
+        return Progress(
+            warn=warn,
+            problem=problem,
+            note=note,
+            step=step,
+            tried=lambda count, working: step(f"looking for neighbours that compile: {count} compiled, {working} work"),
+            timing=lambda done, of: step(f"timing on the GPU: {done} of {of} done"),
+        )
 
-        def step(line: str) -> None:
-            status.update(Text(line))
+    if console.is_terminal:
+        with console.status("starting") as status:
 
-        def tried(count: int, compiling: int) -> None:
-            status.update(f"looking for neighbours that compile: {count} compiled, {compiling} work")
+            def update(line: str) -> None:
+                status.update(Text(visible(line)))
 
-        def timing(done: int, of: int) -> None:
-            status.update(f"timing on the GPU: {done} of {of} done")
-
-        yield Progress(warn=warn, problem=problem, note=step, step=step, tried=tried, timing=timing)
+            yield progress_of(update, update)
+    else:
+        with Heartbeat(lambda line: console.print(visible(line), markup=False, soft_wrap=True)) as heartbeat:
+            yield progress_of(heartbeat.step, heartbeat.note)
 
 
 def section(console: Console, title: str) -> None:
