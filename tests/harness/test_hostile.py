@@ -17,13 +17,13 @@ import pytest
 from conftest import Traces
 from fault_streams import LIMITS, MODULE, Stream, module, told
 
-from triage.harness import run, servers
+from triage.harness import run_clock, servers
 from triage.harness.answers import Answers
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.reads import ModuleReads
 from triage.harness.request import Request
-from triage.harness.run import RunClock
+from triage.harness.run_clock import RunClock
 from triage.harness.toolchains import Toolchains
 from triage.harness.worker import wire
 from triage.model.case import Case, frozen
@@ -445,7 +445,7 @@ def test_a_lost_message_is_waited_for_within_limits(
 ) -> None:
     """Servers that take a message and do nothing, or do not report what they did: no wait is without a deadline."""
     limits = Limits(timeout_s=2.0, memory_bytes=2 << 30)
-    for patched in (servers, run):
+    for patched in (servers, run_clock):
         monkeypatch.setattr(patched, "START_S", 4.0)
     numbers = itertools.count()
     lost = range(first, first + count)

@@ -1,12 +1,15 @@
 """The engine under every command: takes a stream of requests, gives a stream of attempts as they end.
 
-One loop, no threads. An admitted request waits until the servers it needs are ready (``servers.py``), runs as a fork of
-its case server (``launching.py``), and is judged when its process has ended (``judges.py``). A second run may follow
+One loop, no threads. An admitted request waits until the servers it needs are ready (``servers.py``), runs in a fork of
+its case server (``launching.py``), and is judged when it has ended (``judges.py``). A second run may follow
 (``second_look.py``), then the answer (``answers.py``).
 
-A server's message wakes the loop: that a run's process exists, and that it has ended. What the run writes meanwhile
-lies in its pipes until the loop next looks at the limits, ten times a second: a compile reports some twenty times, and
-each wake-up would cost as much as the report.
+Where failures are rare (``repeats.py``), a fork is given a batch of requests, and makes their runs one after the other.
+With the first that does not end well the fork ends; what it has not begun waits for another.
+
+A server's message wakes the loop: that a process exists, and that it has ended. What it writes meanwhile lies in its
+pipes until the loop next looks at the limits, ten times a second: a compile reports some twenty times, and each wake-up
+would cost as much as the report.
 
 A run that loses its server is not judged: the request is run again, alone, below servers of its own. If it loses those
 as well, with nothing else running, the compile itself killed them.
@@ -19,11 +22,14 @@ import os
 import selectors
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from triage.harness import processes
 from triage.harness.answers import Answers
+from triage.harness.batch import Batch
 from triage.harness.deadline import Deadline
 from triage.harness.judge import unless_skipped
 from triage.harness.judgement import Judged
@@ -32,7 +38,7 @@ from triage.harness.launching import RunLauncher
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
 from triage.harness.removal import FolderRemoval
-from triage.harness.repeats import returned
+from triage.harness.repeats import MOST_AHEAD, returned
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.run import Run, over_limit
 from triage.harness.second_look import Conclusion, FirstRun, Mode, SecondLook
@@ -73,7 +79,8 @@ class Engine:
         self._judges = Judges(self._selector, self._judged)
         self._removal = FolderRemoval(self._tree)
         self._works: list[Work] = []
-        self._finished: list[Attempt] = []
+        self._batches: list[Batch] = []
+        self._finished: deque[Attempt] = deque()
         self._numbers = itertools.count(1)
         self._second_look = SecondLook()
         self._last_watch = 0.0
@@ -99,20 +106,25 @@ class Engine:
         """Stop watching ``end``; safe to call twice."""
         unregister(self._selector, end)
 
-    def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
+    @property
+    def has_attempts(self) -> bool:
+        """Whether the next attempt of :meth:`run` is there already."""
+        return bool(self._finished)
+
+    def run(self, requests: Iterable[Request | None], ahead: bool = False) -> Iterator[Attempt]:
         """Attempts in the order in which they end.
 
         Requests are taken when there is room for another job, so a generator may decide on the next request by the
-        attempts it has seen; it yields None when there is no request now but may be one later. Raises EnvironmentFault
-        when triage cannot work at all.
+        attempts it has seen; it yields None when there is no request now but may be one later. ``ahead``: it decides by
+        none of them, and more are taken. Raises EnvironmentFault when triage cannot work at all.
         """
         stream = iter(requests)
-        more = True
+        more, most = True, 2 * MOST_AHEAD * self.jobs if ahead else self.jobs
         self._tree.forget_environment()
         try:
             while (more or self._works) and not self.deadline.over:
                 waiting = False
-                while more and not waiting and not self._finished and len(self._works) < self.jobs:
+                while more and not waiting and not self._finished and len(self._works) < most:
                     try:
                         request = next(stream)
                     except StopIteration:
@@ -128,7 +140,7 @@ class Engine:
                 if self._works or waiting:
                     self._step()
                 while self._finished:
-                    yield self._finished.pop(0)
+                    yield self._finished.popleft()
         finally:
             self._abandon()
 
@@ -136,7 +148,7 @@ class Engine:
 
     def _step(self) -> None:
         self._advance()
-        deadlines = [run.clock.next_deadline for _, run in self._runs()]
+        deadlines = [batch.clock.next_deadline for batch in self._batches]
         deadlines += [work.judging.deadline for work in self._works if work.judging]
         deadlines += [self._tree.next_deadline(), self._last_watch + _WATCH_S]
         left_s = 0.0 if self._finished else min(min(deadlines) - time.monotonic(), _WATCH_S)
@@ -146,87 +158,105 @@ class Engine:
                 key.data()
         self._watch()
 
-    def _runs(self) -> list[tuple[Work, Run]]:
-        return [(work, run) for work in self._works if (run := work.active_run) is not None]
-
     def _advance(self) -> None:
-        """Bring every waiting request as far as its servers allow. One that has lost its servers runs alone."""
-        for work in list(self._works):
+        """Bring waiting requests as far as their servers allow, as many as there are jobs. One that has lost its
+        servers runs alone."""
+        busy = len(self._batches)
+        if busy >= self.jobs:
+            return
+        busy += sum(work.judging is not None for work in self._works)
+        waiting = [work for work in self._works if not work.is_active and not work.judging]
+        for work in waiting:
+            if busy >= self.jobs:
+                return
             others = [other for other in self._works if other is not work and other.under_way]
-            if (
-                work.active_run
-                or work.judging
-                or any(other.isolation for other in others)
-                or (work.isolation and others)
-            ):
+            if work.is_active or any(other.isolation for other in others) or (work.isolation and others):
                 continue
             try:
                 if work.mode is Mode.FORK:
-                    self._start_fork(work)
+                    self._start_fork(work, waiting)
                 else:
                     self._start_fresh(work)
             except (wire.Unsendable, OSError) as error:  # OSError: no descriptor is free, for example
                 reason = f"no compile could be started: {machine_fault(error) or error}"
                 self._finish(work, Conclusion(Undecided(reason)))
+            busy += work.under_way
 
     def _watch(self) -> None:
         """Look at what runs: at what is due now, and ten times a second at everything."""
         now = time.monotonic()
         look = now - self._last_watch >= _WATCH_S
-        for work, run in self._runs():
-            if look or now > run.clock.next_deadline:
-                self._look(work, run, now)
+        for batch in list(self._batches):
+            # One before it may have ended its server.
+            if batch.server is not None and (look or now > batch.clock.next_deadline):
+                self._look(batch, now)
         self._judges.watch(self._works, now)
         if look:
             self._last_watch = now
             self._tree.watch(now)
             self._removal.watch(now)
 
-    def _look(self, work: Work, run: Run, now: float) -> None:
-        self._launcher.look(run)
-        if run.clock.stuck(now) and run.server is not None:
-            self._tree.distrust(run.server)
-        elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
-            run.facts.timed_out = not run.events.flooded
-            run.kill()
-        pid = run.process.pid
-        if pid and not run.clock.killed and over_limit(pid, run.facts, work.request.limits):
-            run.kill()
+    def _look(self, batch: Batch, now: float) -> None:
+        self._launcher.look(batch, now)
+        if batch.clock.stuck(now) and batch.server is not None:
+            self._tree.distrust(batch.server)
+        elif batch.current is not None and not batch.clock.killed:
+            work, run = batch.current
+            if batch.clock.timed_out(now) or run.flooded:
+                run.facts.timed_out = not run.flooded
+                batch.kill()
+            elif (pid := batch.process.pid) and over_limit(pid, run.facts, work.request.limits):
+                batch.kill()
+        for work, run in batch.take(now):
+            self._settle(work, run)
 
     # ---- what the servers report (servers.Listener)
 
     def started(self, identity: str, process: processes.Process) -> None:
-        for _, run in self._runs():
-            if run.identity == identity:
-                run.process.close()
-                run.process = process
-                run.clock.restart()
-                return
-        process.close()  # It belonged to a stream that was abandoned, or removes folders.
+        batch = self._batch(identity)
+        if batch is None:
+            process.close()  # It belonged to a stream that was abandoned, or removes folders.
+            return
+        batch.process.close()
+        batch.process = process
+        batch.runs[0].repeated = False
+        batch.clock.restart()
 
     def exited(self, identity: str, end: Exited) -> None:
-        for work, run in self._runs():
-            if run.identity != identity:
-                continue
-            run.ended(end)
-            self._launcher.close(run)
-            if end.fork_failed:
-                self._finish(work, Conclusion(Undecided(f"no new process could be started: {end.fork_failed}")))
-            else:
-                self._settle(work, run)
+        batch = self._batch(identity)
+        if batch is None:
+            return
+        self._close(batch, end)
+        if batch.current is None:
+            return
+        work, run = batch.current
+        if end.fork_failed:
+            self._finish(work, Conclusion(Undecided(f"no new process could be started: {end.fork_failed}")))
+        else:
+            self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
+        for batch in [batch for batch in self._batches if batch.server is remote]:
+            self._close(batch)
+            if batch.current is not None:
+                self._after_loss(*batch.current, remote)
         for work in list(self._works):
-            run = work.active_run
-            if run is not None and run.server is remote:
-                self._launcher.close(run)
-                self._after_loss(work, run, remote)
-            elif work.awaited is not None:
+            if work.awaited is not None:
                 # While it waits for nothing, it keeps no other request from running alone.
                 work.awaited = None if work.awaited is remote else work.awaited
                 if self._tree.lost_import(remote, work.request, work.isolation):
                     work.awaited = None
                     self._after_loss(work, None, remote)
+
+    def _batch(self, identity: str) -> Batch | None:
+        return next((batch for batch in self._batches if batch.identity == identity), None)
+
+    def _close(self, batch: Batch, end: Exited | None = None) -> None:
+        """The process of a batch has ended: judge what has ended well in it."""
+        self._batches.remove(batch)
+        self._launcher.close(batch, end)
+        for work, run in batch.take():
+            self._settle(work, run)
 
     def _after_loss(self, work: Work, run: Run | None, remote: Remote) -> None:
         if run is not None and run.facts.stopped:
@@ -258,7 +288,9 @@ class Engine:
 
     # ---- starting runs
 
-    def _start_fork(self, work: Work) -> None:
+    def _start_fork(self, work: Work, waiting: list[Work]) -> None:
+        """Run a request in a fork of its case server, and with it those of ``waiting`` that have the same one, where
+        that pays."""
         work.awaited = None
         case = self._tree.case_server(work.request, work.isolation)
         if case is None:
@@ -270,23 +302,37 @@ class Engine:
         if case.answer is None or case.level is not Level.CASE or case.state is not ServerState.READY:
             work.awaited = case
             return
-        work.reads = case.reads
         if case.process.threads() > 1:
             # The module started threads on import: a fork of it may hang in a lock that none of them will open.
+            work.reads = case.reads
             self._start_fresh(work)
-        elif self._launcher.fork(work, case) is None:
-            self._after_loss(work, work.run, case)
+            return
+        works = [work]
+        if work.can_repeat and case.repeats.pay:
+            others = (other for other in waiting if other is not work and other.can_repeat and not other.is_active)
+            same = (other for other in others if self._tree.serves(case, other.request, other.isolation))
+            # The less is left, the fewer, so that all forks have something to do until the end.
+            works += islice(same, min(case.repeats.ahead, (len(waiting) - 1) // self.jobs))
+        for each in works:
+            each.awaited, each.reads = None, case.reads
+        self._add(self._launcher.fork(works, case), case)
 
     def _start_fresh(self, work: Work) -> None:
         work.mode = Mode.FRESH if work.mode is Mode.FORK else work.mode
         nanny = self._tree.nanny()
-        if self._launcher.fresh(work, work.mode) is None:
-            self._after_loss(work, work.run, nanny)
+        self._add(self._launcher.fresh(work, work.mode), nanny)
+
+    def _add(self, batch: Batch, server: Remote) -> None:
+        """Watch a batch; where its server is gone, it has lost that."""
+        if batch.server is not None:
+            self._batches.append(batch)
+        elif batch.current is not None:
+            self._after_loss(*batch.current, server)
 
     # ---- judging runs
 
     def _settle(self, work: Work, run: Run) -> None:
-        if run.events.flooded:
+        if run.flooded:
             garbage = "the compile wrote more than 64 MiB of garbage into triage's result pipe"
             self._finish(work, Conclusion(Undecided(garbage)))
         else:
@@ -346,9 +392,10 @@ class Engine:
 
     def _abandon(self) -> None:
         """Kill what is still running for a stream that nobody reads any more, and end what waits for more of it."""
-        for _, run in self._runs():
-            run.kill()
-            self._launcher.close(run)
+        for batch in self._batches:
+            batch.kill()
+            self._launcher.close(batch)
+        self._batches.clear()
         for work in self._works:
             self._judges.abandon(work)
             self._discard_folders(work)

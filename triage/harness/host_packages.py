@@ -13,7 +13,7 @@ from triage.model.case import Case
 def module_message(case: Case) -> dict[str, Any]:
     """How to import a case's module, as a worker reads it. ``lent``: folders of packages of triage's own environment.
     packaging only orders versions, in plain Python, and does so everywhere alike; a stand-in could not."""
-    return {"sliced": case.is_sliced, "lent": {"packaging": str(_folder())}}
+    return {"sliced": case.is_sliced, "lent": {"packaging": _folder()}}
 
 
 @cache
@@ -26,5 +26,6 @@ def host_tools() -> dict[str, str]:
     return {name: str(folder / name) for name in ("cuobjdump", "nvdisasm") if (folder / name).is_file()}
 
 
-def _folder() -> Path:
-    return Path(packaging.__file__).parent
+@cache
+def _folder() -> str:
+    return str(Path(packaging.__file__).parent)

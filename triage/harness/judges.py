@@ -28,7 +28,7 @@ class Judges:
     def settle(self, work: Work, run: Run) -> None:
         """Judge a run whose process has ended."""
         if work.reads is None:
-            work.reads = run.events.reads()
+            work.reads = run.reads
         if not run.facts.returned:
             run.facts.ulimits = ulimits(work.request.limits)
         request, how = work.request, work.mode if isinstance(work.mode, observe.How) else None

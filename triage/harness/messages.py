@@ -31,15 +31,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """The process ended with the wait status ``status``, or ended a compile well and ``waits`` for another, or could
-    not be started (``fork_failed``: why). ``repeated``: it had compiled something else before."""
+    """The process ended with the wait status ``status``, or ended all its compiles well and ``waits``, or could
+    not be started (``fork_failed``: why)."""
 
     id: str
     status: int = 0
     max_rss_bytes: int = 0
     cpu_s: float = 0.0
     fork_failed: str = ""
-    repeated: bool = False
     waits: bool = False
 
 

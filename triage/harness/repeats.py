@@ -1,4 +1,4 @@
-"""When a fork of a case server compiles one configuration after the other.
+"""When a fork of a case server compiles one configuration after the other, and how many it is given at once.
 
 That saves most of what isolation costs. A configuration that fails in a process that has compiled others is compiled
 once more, in a fork of its own, and only that counts; so a fork goes on only where failures are rare enough.
@@ -13,6 +13,10 @@ from triage.model.outcome import Outcome, Status, Undecided
 
 _FORK_S = 0.02
 """What a fork costs: 78 ms for a compile that takes 57 in a loop of one process (Triton 3.9.0)."""
+_BATCH_S = 0.5
+"""How long a batch may take. Triage's own part of a compile is a third where it handles several at once."""
+MOST_AHEAD = 16
+"""Compiles of a batch."""
 
 
 @dataclass(slots=True)
@@ -30,6 +34,12 @@ class Repeats:
         if not self.runs:
             return False
         return (self.failures + 1) / (self.runs + 2) * self.seconds / self.runs < _FORK_S
+
+    @property
+    def ahead(self) -> int:
+        """How many more a fork is given with one."""
+        mean_s = self.seconds / max(1, self.runs)
+        return int(min(MOST_AHEAD - 1, _BATCH_S / max(mean_s, 1e-3)))
 
     def take(self) -> Process:
         """A fork that waits; an unknown process where none does."""

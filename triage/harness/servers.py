@@ -38,7 +38,8 @@ from triage.harness.remote import (
     unregister,
 )
 from triage.harness.request import Request
-from triage.harness.run import START_S, over_limit
+from triage.harness.run import over_limit
+from triage.harness.run_clock import START_S
 from triage.harness.server_keys import ServerKeys, location_of, shared
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
@@ -259,11 +260,13 @@ class ServerTree:
             if remote.repeats.dismiss():
                 remote.ask({"op": "dismiss"})
 
+    def serves(self, remote: Remote, request: Request, isolation: str) -> bool:
+        """Whether ``remote`` is the case server of the request, or was."""
+        return remote.key == self._keys.of(request, isolation)[-1][1]
+
     def lost_import(self, remote: Remote, request: Request, isolation: str) -> bool:
         """Whether ``remote`` was importing the module of the request when the servers above it were killed."""
-        return (
-            remote.key == self._keys.of(request, isolation)[-1][1] and remote.facts.status is None and not remote.unfit
-        )
+        return self.serves(remote, request, isolation) and remote.facts.status is None and not remote.unfit
 
     def next_deadline(self) -> float:
         """When :meth:`watch` next has something to do (monotonic seconds)."""

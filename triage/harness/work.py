@@ -9,6 +9,7 @@ from triage.harness.host_packages import host_tools, module_message
 from triage.harness.judgement import Judging
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
+from triage.harness.repeats import can_repeat
 from triage.harness.request import DescribeKernel, FullCompile, PartialCompile, Request
 from triage.harness.run import Run
 from triage.harness.second_look import FirstRun, Mode, RunMode
@@ -41,11 +42,17 @@ class Work:
 
     @property
     def under_way(self) -> bool:
-        return self.awaited is not None or self.active_run is not None
+        return self.awaited is not None or self.is_active
 
     @property
-    def active_run(self) -> Run | None:
-        return self.run if self.run is not None and self.run.server is not None else None
+    def is_active(self) -> bool:
+        """Whether it is given to a process that has not ended it."""
+        return self.run is not None and self.run.is_active
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether its next run may share a process with others."""
+        return self.mode is Mode.FORK and not self.in_doubt and can_repeat(self.request)
 
     @property
     def observing(self) -> bool:
@@ -69,7 +76,6 @@ class Work:
         case = self.request.case
         return {
             "token": run.token,
-            "id": run.identity,
             "folder": str(run.folder),
             "path": location,
             "kernel": case.name,

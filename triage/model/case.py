@@ -220,8 +220,14 @@ class Case(Documented):
                 options[name] = value
             else:
                 raise KeyError(name)
-        changed = self.replaced(signature, constexprs, self.divisible, options, target)
-        return replace(changed, construct=frozen(construct)).with_release(release)
+        return replace(
+            self.with_release(release),
+            signature=frozen(signature),
+            constexprs=frozen(constexprs),
+            options=frozen(options),
+            construct=frozen(construct),
+            target=target,
+        )
 
     @property
     def compiler(self) -> Compiler:
@@ -235,6 +241,8 @@ class Case(Documented):
 
     def with_release(self, release: str | None) -> Case:
         """The same case for a release of its compiler."""
+        if release == self.release:
+            return self
         return replace(self, cute=release) if self.compiler == CUTE else replace(self, triton=release)
 
     def moved(self, folder: Path, file: str, boundary: Path | None = None) -> Case:

@@ -24,9 +24,9 @@ from triage.harness.deadline import Deadline
 from triage.harness.judge import one_line
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
+from triage.harness.pipes import Pipe, open_pipe
 from triage.harness.remote import Remote, unregister
 from triage.harness.request import Request
-from triage.harness.run import Pipe, open_pipe
 from triage.harness.servers import ServerTree
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire

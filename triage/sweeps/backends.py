@@ -38,9 +38,9 @@ class SweepResult:
 
 
 class Backend(Protocol):
-    """Compiles cells as they are proposed, and gives results as they come."""
+    """Compiles cells as they are proposed, and gives results as they come, some at a time."""
 
-    def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
+    def results(self, cells: Iterator[Cell | None]) -> Iterator[Sequence[SweepResult]]:
         """``cells`` gives None when there is none now but may be one after a further result."""
 
 
@@ -59,17 +59,21 @@ class LocalBackend:
     use_cache: bool = True
     keep: bool = False
     """Whether the store keeps the artifacts of failures, which a search for replacements reads."""
+    ahead: bool = True
+    """Whether no cell is chosen by the results of others."""
 
-    def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
+    def results(self, cells: Iterator[Cell | None]) -> Iterator[Sequence[SweepResult]]:
         """See :class:`Backend`."""
-        missing: list[SweepResult] = []
-        for attempt in self.engine.run(self._requests(cells, missing)):
-            yield from missing
-            missing.clear()
-            yield self._result(attempt)
-        yield from missing
+        results: list[SweepResult] = []
+        for attempt in self.engine.run(self._requests(cells, results), self.ahead):
+            results.append(self._result(attempt))
+            if not self.engine.has_attempts:
+                yield tuple(results)
+                results.clear()
+        yield tuple(results)
 
-    def _requests(self, cells: Iterator[Cell | None], missing: list[SweepResult]) -> Iterator[Request | None]:
+    def _requests(self, cells: Iterator[Cell | None], results: list[SweepResult]) -> Iterator[Request | None]:
+        """The requests; a cell without a toolchain has its result at once."""
         action = FullCompile(observe=True, keep=self.keep, use_cache=self.use_cache)
         for cell in cells:
             if cell is None:
@@ -84,7 +88,7 @@ class LocalBackend:
                     untold = CellObservation(CellState.UNTOLD, reason=str(error))
                     key, stated = self.keys.row_key(case)
                     row = LedgerRow(key, "", stated, untold, self.limits)
-                    missing.append(SweepResult(cell, row, input_error=isinstance(error, InputError)))
+                    results.append(SweepResult(cell, row, input_error=isinstance(error, InputError)))
 
     def _result(self, attempt: Attempt) -> SweepResult:
         request, result = attempt.request, attempt.result

@@ -181,8 +181,8 @@ class _Worker:
             shows,
             document["cache"],
         )
-        for result in backend.results(iter(cases)):
-            yield _as_json(result)
+        for results in backend.results(iter(cases)):
+            yield from map(_as_json, results)
 
     def _case(self, document: Document, configuration: Document) -> Case:
         base = document["bases"][str(configuration["base"])]

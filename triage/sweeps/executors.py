@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +68,7 @@ class ExecutorBackend:
     shows: Shows
     sizes: ChunkSizes
 
-    def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
+    def results(self, cells: Iterator[Cell | None]) -> Iterator[Sequence[SweepResult]]:
         """See the protocol. The cells of a chunk that is lost again and again are undecided. Raises EnvironmentFault
         where the executor is lost, or has no worker that fits."""
         pending: dict[Future[Any], _Batch] = {}
@@ -90,7 +90,7 @@ class ExecutorBackend:
                 if not done:
                     self._look()
                 for future in done:
-                    yield from self._results(future, pending.pop(future), lost)
+                    yield tuple(self._results(future, pending.pop(future), lost))
         finally:
             for future in pending:
                 future.cancel()

@@ -1,7 +1,7 @@
 """The ledger of a sweep: one row for each result, written as it comes, found again by its content.
 
-A row is a transaction of SQLite with its write-ahead log: a kill at any moment loses no row that was written. Rows are
-never changed; the same result twice is one row. Undecided cells are not stored.
+Rows are written in transactions of SQLite with its write-ahead log: a kill at any moment loses no row that was written.
+Rows are never changed; the same result twice is one row. Undecided cells are not stored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,23 @@ class Ledger:
                 purpose = (row.key, row.toolchain, _text(row.purpose.to_json()))
                 self._connection.execute("INSERT OR IGNORE INTO purposes VALUES (?, ?, ?)", purpose)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is added in the body as one transaction; nothing of it where the body fails, and what there is
+        where it is interrupted."""
+        with self._faults():
+            self._connection.execute("BEGIN")
+        try:
+            yield
+        except Exception:
+            if self._connection.in_transaction:  # A full disk has ended it.
+                self._connection.execute("ROLLBACK")
+            raise
+        finally:
+            if self._connection.in_transaction:
+                with self._faults():
+                    self._connection.execute("COMMIT")
+
     def shows(self, signature: str, key: str) -> bool:
         """Whether :meth:`add_failure` would take a failure from this result."""
         known = self._keys.get(signature)
@@ -165,13 +182,11 @@ class Ledger:
     def take(self, others: Iterable[Ledger]) -> None:
         """Add the results and failures of others."""
         for other in others:
-            with self._faults():
-                self._connection.execute("BEGIN")
+            with self.together():
                 for row in other.rows():
                     self.add(row)
                 for known in other.failures().values():
                     self.add_failure(known)
-                self._connection.execute("COMMIT")
 
     def _faults(self) -> _Faults:
         return _Faults(self._name)

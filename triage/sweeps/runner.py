@@ -81,9 +81,11 @@ class SweepRunner:
 
     def _compile(self, strategy: Strategy, pace: Pace) -> None:
         self._under_way = 0
-        for result in self.backend.results(self._proposed(strategy)):
-            self._take(strategy, result)
-            pace.add(result.row.observation)
+        for results in self.backend.results(self._proposed(strategy)):
+            with self.ledger.together():
+                for result in results:
+                    self._take(strategy, result)
+                    pace.add(result.row.observation)
             self.progress.step(pace.line)
 
     def _proposed(self, strategy: Strategy) -> Iterator[Cell | None]:

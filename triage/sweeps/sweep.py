@@ -103,6 +103,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
                 ledger.shows,
                 options.cache,
                 keep=options.listed is not None,
+                ahead=options.plan.is_exhaustive(space),
             )
             jobs = engine.jobs
             rows = known_rows(space, ledger.rows(), _holding(chosen, options.limits), keys)

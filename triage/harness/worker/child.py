@@ -10,6 +10,8 @@ from io import open as open_file
 from os import mkdir
 from os.path import dirname
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import perf_counter
 from typing import Any, Callable, Dict, List
 
 from . import adapter, causes, compilers, errors, ir_text, load, own_code, process, recorder, values
@@ -33,13 +35,18 @@ def run_forked(
     request: Dict[str, Any], compiler: "compilers.CompilerModule", module: Any, missing: List[str], result: int
 ) -> bool:
     """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``.
-    True where that returned, and this process can compile something else."""
+    True where that returned, and this process can compile something else, if it is to (``again``); that is reported."""
+    began = perf_counter()
     _make_folder(request["folder"])
     recording = _prepare(request, result)
     surroundings = _surroundings()
     recording.begin("source")
     returned = _guarded(request, lambda: (compiler, module, missing), recording)
-    return returned and _surroundings() == surroundings and not process.children()
+    if not (request.get("again") and returned and _surroundings() == surroundings and not process.children()):
+        return False
+    # The most resident memory is that of all compiles so far.
+    used = {"seconds": perf_counter() - began, "max_rss_bytes": getrusage(RUSAGE_SELF).ru_maxrss * 1024}
+    return recording.emit("ended", **used)
 
 
 def _surroundings() -> Any:

@@ -5,7 +5,8 @@ reports through its pipes. What a child leaves behind (its process group, its da
 server leaves behind is adopted by the server above, in the end by the nanny.
 
 A child that was asked with ``again``, and has ended its operation well, waits for another message, in which triage
-names it (``to``): to fork, to touch the pages of the server and to end takes 20 ms. It ends where none comes.
+names it (``to``): to fork, to touch the pages of the server and to end takes 20 ms. It ends where none comes. One
+message may ask for several operations.
 """
 
 import socket
@@ -58,13 +59,12 @@ FAULT = 70
 
 class _Child:
     """A child, and the ``identity`` of the message that it has now; None while it waits, from ``since`` on. ``end``:
-    the socket on which it takes further messages, None if it takes none. ``repeated``: it has had others before."""
+    the socket on which it takes further messages, None if it takes none."""
 
     def __init__(self, identity: str, end: Optional[socket.socket]) -> None:
         self.identity: Optional[str] = identity
         self.end = end
         self.since = 0.0
-        self.repeated = False
 
 
 class ForkServer:
@@ -156,9 +156,9 @@ class ForkServer:
         return True
 
     def _hear(self, child: _Child, end: socket.socket) -> None:
-        """A child has ended an operation well, or itself."""
+        """A child has ended what a message asked for well, or itself."""
         try:
-            used, fds = wire.receive(end)
+            _, fds = wire.receive(end)
         except (wire.Closed, wire.Malformed):
             self._hang_up(child)
             return
@@ -166,9 +166,7 @@ class ForkServer:
             close(fd)
         identity, child.identity, child.since = child.identity, None, monotonic()
         if identity is not None:
-            report = {"op": "exit", "id": identity, "status": 0, "repeated": child.repeated, "waits": True}
-            self.send({**used, **report})
-        child.repeated = True
+            self.send({"op": "exit", "id": identity, "status": 0, "waits": True})
 
     def _dismiss(self, after_s: float) -> None:
         """Let children that have waited as long end."""
@@ -238,8 +236,7 @@ class ForkServer:
                 self._hang_up(child)
                 if child.identity is not None:
                     used = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}
-                    end = {"op": "exit", "id": child.identity, "status": status, "repeated": child.repeated}
-                    self.send({**end, **used})
+                    self.send({"op": "exit", "id": child.identity, "status": status, **used})
         for pid in process.children():
             if pid not in self._children:
                 process.kill_group(pid)

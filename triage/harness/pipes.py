@@ -1,0 +1,139 @@
+"""The pipes of a process that compiles: what it prints and reports, told apart by its compiles."""
+
+import fcntl
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from triage.harness.remote import read_available
+from triage.harness.run import Run
+from triage.harness.worker import wire
+from triage.harness.worker.recorder import MARK
+
+_PIPE_BYTES = 1 << 20
+_BUSY_BYTES = 32 << 10
+"""Half of the smallest pipe: one that takes as much between two looks is read whenever it is readable."""
+_MOST_EVENT_BYTES = 1 << 20
+"""A line of the result pipe; the longest real one, an exception chain, is bounded by the worker at about 100 KB."""
+_MOST_RESULT_BYTES = 64 << 20
+"""Bytes of one compile in the result pipe. Garbage above that ends it."""
+_MOST = 1 << 50
+"""Above every number of seconds and bytes that a compile can take."""
+
+
+@dataclass(slots=True, eq=False)
+class Pipe:
+    """The reading end of a pipe, and where its bytes go. ``is_busy``: the last read found much; ``is_watched``: a loop
+    reads it whenever it is readable."""
+
+    fd: int
+    write: Callable[[bytes], None]
+    is_open: bool = True
+    is_busy: bool = False
+    is_watched: bool = False
+
+    def read(self) -> bool:
+        """Read what is there; False at the end of the pipe."""
+        size = 0
+
+        def write(data: bytes) -> None:
+            nonlocal size
+            size += len(data)
+            self.write(data)
+
+        self.is_open = self.is_open and read_available(self.fd, write)
+        self.is_busy = size >= _BUSY_BYTES
+        return self.is_open
+
+
+def open_pipe(write: Callable[[bytes], None]) -> tuple[Pipe, int]:
+    """A pipe that does not block its reader, and its writing end. Large, so that a busy compiler seldom waits for
+    triage."""
+    read, writing = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(read, False)
+    with suppress(OSError):  # Over the user's pipe quota: the default size works as well.
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return Pipe(read, write), writing
+
+
+class Results:
+    """Reads the events of the worker's recorder into the runs that a process makes one after the other. ``ended``: how
+    many of them have ended well, with the process ready for the next; the text of these is in the pipe for the log."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = runs
+        self.ended = 0
+        self._buffer = bytearray()
+        self._received = 0
+
+    @property
+    def current(self) -> Run | None:
+        """The run that is next to end."""
+        return self._runs[self.ended] if self.ended < len(self._runs) else None
+
+    def write(self, data: bytes) -> None:
+        """Parse the bytes that came through the pipe."""
+        self._received += len(data)
+        if (run := self.current) is not None and self._received > _MOST_RESULT_BYTES:
+            run.flooded = True
+            return
+        self._buffer += data
+        *lines, rest = self._buffer.split(b"\n")
+        # An endless line is garbage; what follows the next line break is read again.
+        self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
+        for line in lines:
+            if line and (run := self.current) is not None:
+                event = wire.parse_event(bytes(line), run.token)
+                if event is not None:
+                    # JSON spells halves of characters as escapes.
+                    self._add(run, _printable(event) if b"\\u" in line else event)
+
+    def _add(self, run: Run, event: dict[str, Any]) -> None:
+        match event:
+            case {"ev": "ended", "seconds": float() as seconds, "max_rss_bytes": int() as size}:
+                if 0 <= seconds < _MOST and 0 <= size < _MOST:
+                    run.facts.status, run.facts.duration_s, run.facts.max_rss_bytes = 0, seconds, size
+                    self.ended += 1
+                    self._received = 0
+            case _:
+                run.facts.events.append(event)
+
+
+class Logs:
+    """Divides what a process prints among the runs that it makes: each begins with its first mark."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._logs = [run.log for run in runs]
+        self._marks = [f"{MARK}{run.token} ".encode() for run in runs[1:]]
+        self._at = 0
+        self._rest = b""
+
+    def write(self, data: bytes) -> None:
+        """Take the bytes that came through the pipe."""
+        data, self._rest = self._rest + data, b""
+        for mark in self._marks[self._at :]:
+            before, found, after = data.partition(mark)
+            if not found:
+                # It may be divided itself, by the end of what was read.
+                begun = data.find(mark[:1], max(0, len(data) - len(mark) + 1))
+                if begun >= 0:
+                    data, self._rest = data[:begun], data[begun:]
+                break
+            self._logs[self._at].write(before)
+            self._at, data = self._at + 1, found + after
+        self._logs[self._at].write(data)
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._logs[self._at].write(self._rest)
+
+
+def _printable(value: Any) -> Any:
+    """The same without halves of characters, which no file and no terminal takes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_printable(name): _printable(item) for name, item in value.items()}
+    return [_printable(item) for item in value] if isinstance(value, list) else value
