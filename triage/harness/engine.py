@@ -166,11 +166,14 @@ class Engine:
             return
         busy += sum(work.judging is not None for work in self._works)
         waiting = [work for work in self._works if not work.is_active and not work.judging]
+        is_held = False
         for work in waiting:
             if busy >= self.jobs:
                 return
             others = [other for other in self._works if other is not work and other.under_way]
-            if work.is_active or any(other.isolation for other in others) or (work.isolation and others):
+            # Where one is to run alone, nothing else begins.
+            is_held |= any(other.isolation for other in others) or bool(work.isolation and others)
+            if work.is_active or (is_held and work.awaited is None):
                 continue
             try:
                 if work.mode is Mode.FORK:

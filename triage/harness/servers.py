@@ -7,18 +7,13 @@ for the processes that were asked for; the tree judges none of them.
 
 import os
 import selectors
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from triage.filesystem import scratch
-from triage.filesystem.scratch import Scratch
-from triage.harness import linker, messages, processes
+from triage.harness import linker, messages, processes, root_process
 from triage.harness.driver import target_message
 from triage.harness.environment import worker_environment
 from triage.harness.host_packages import module_message
@@ -38,21 +33,18 @@ from triage.harness.remote import (
     unregister,
 )
 from triage.harness.request import Request
+from triage.harness.root_process import WORKER, Root
 from triage.harness.run import over_limit
 from triage.harness.run_clock import START_S
 from triage.harness.server_keys import ServerKeys, location_of, shared
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
-from triage.model.errors import EnvironmentFault, InputError, fault
+from triage.model.errors import EnvironmentFault, InputError
 from triage.model.outcome import Outcome, Undecided
 
-WORKER = Path(__file__).parent / "worker"
 _REPORT_S = 1.0
 """How long to wait for the report of a server's end after it closed its socket, or was killed. Without one it is
 killed, and then the server above it."""
-_END_S = 30.0
-"""How long the nanny may take to remove what is left of the runs, gigabytes at worst."""
-_WATCH_S = 0.1
 _MOST_SERVERS = 24
 _MOST_RESTARTS = 8
 """Of the nanny while no server becomes ready. Fewer if they take ``START_S``: each may wait for as long."""
@@ -80,12 +72,6 @@ class Listener(Protocol):
         """This server is gone, and whatever ran directly below it or was waiting for it."""
 
 
-class _Root(NamedTuple):
-    nanny: Remote
-    process: subprocess.Popen[bytes]
-    home: Scratch
-
-
 class ServerTree:
     """Owns the processes between triage and the runs. ``spare`` gives toolchains whose linker may be borrowed."""
 
@@ -95,7 +81,7 @@ class ServerTree:
         self._selector = selector
         self._listener = listener
         self._spare = spare
-        self._root: _Root | None = None
+        self._root: Root | None = None
         self._remotes: dict[Key, Remote] = {}
         self._failed: dict[Key, tuple[Outcome | Undecided, float]] = {}
         self._killed_starts: Counter[Key] = Counter()
@@ -145,7 +131,7 @@ class ServerTree:
         """The same, if it was started."""
         return self._root.nanny if self._root is not None else None
 
-    def _started(self) -> _Root:
+    def _started(self) -> Root:
         starts = 0
         while self._root is None:
             if starts == _MOST_STARTS:
@@ -154,63 +140,21 @@ class ServerTree:
             starts += 1
         return self._root
 
-    def _start_root(self) -> _Root | None:
+    def _start_root(self) -> Root | None:
         """Start the nanny; None when it ended as it started."""
-        home = scratch.new("engine")
-        ours, theirs = wire.pair()
-        command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(home.folder)]
-        devnull = subprocess.DEVNULL
-        try:
-            process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=devnull,
-                stdout=devnull,
-                stderr=devnull,
-                start_new_session=True,
-                env={**os.environ, processes.MARK: str(home.folder)},
-            )
-        except OSError as error:
-            home.remove()
-            raise fault(error) from None
-        theirs.close()
-        ours.settimeout(START_S)
-        try:
-            wire.receive(ours)
-        except (wire.Closed, wire.Malformed, OSError):
-            ours.close()
-            process.kill()
-            process.wait()
-            home.remove()
-            return None
-        ours.setblocking(False)
-        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY)
-        nanny.process = processes.Process.child(process.pid, os.getpid())
-        self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
-        return _Root(nanny, process, home)
+        root = root_process.start()
+        if root is not None:
+            self._selector.register(root.nanny.sock, selectors.EVENT_READ, lambda: self._receive(root.nanny))
+        return root
 
     def close(self) -> None:
         """End everything below; safe to call twice."""
         for remote in list(self._remotes.values()):
             self._forget(remote)
-        if self._root is None:
-            return
-        unregister(self._selector, self._root.nanny.sock)
-        self._root.nanny.sock.close()
-        process, until = self._root.process, time.monotonic() + _END_S
-        while process.poll() is None and time.monotonic() < until:
-            self._root.nanny.process.resume()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_WATCH_S)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        self._root.nanny.close()
-        if process.returncode != 0:
-            # The nanny was killed and has not cleaned up.
-            processes.kill_marked(self._root.home.folder)
-        self._root.home.remove()
-        self._root = None
+        if self._root is not None:
+            unregister(self._selector, self._root.nanny.sock)
+            self._root.end()
+            self._root = None
 
     # ---- servers
 

@@ -70,7 +70,8 @@ class LocalBackend:
             if not self.engine.has_attempts:
                 yield tuple(results)
                 results.clear()
-        yield tuple(results)
+        if results:
+            yield tuple(results)
 
     def _requests(self, cells: Iterator[Cell | None], results: list[SweepResult]) -> Iterator[Request | None]:
         """The requests; a cell without a toolchain has its result at once."""
