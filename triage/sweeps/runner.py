@@ -1,5 +1,5 @@
-"""Runs a sweep: what the ledger has is learnt first, what a strategy proposes is compiled, each result is written as it
-comes, and the rules are tested by further compiles. The result is the map."""
+"""Runs a sweep: what the ledger has is learnt first, what a strategy proposes is compiled, results are written as they
+come, and the rules are tested by further compiles. The result is the map."""
 
 from __future__ import annotations
 
