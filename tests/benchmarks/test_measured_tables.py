@@ -54,6 +54,7 @@ def test_every_row_is_a_case_with_a_launch(measured: list[Table], step: int) -> 
 Compile = Callable[..., list["Outcome | Undecided"]]
 
 
+@pytest.mark.slow
 def test_rows_compile_as_measured(
     measured: list[Table], release: Callable[[str], Toolchain], compile_all: Compile
 ) -> None:

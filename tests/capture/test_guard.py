@@ -183,6 +183,7 @@ def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
     assert eventually(lambda: not services(bench))
 
 
+@pytest.mark.slow
 def test_a_program_that_closes_and_changes_all_is_guarded(bench: Bench) -> None:
     plain = bench.plain("looks_after_itself.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
     done = bench.run("looks_after_itself.py", options=("--guard",))
@@ -190,6 +191,7 @@ def test_a_program_that_closes_and_changes_all_is_guarded(bench: Bench) -> None:
     assert "could not be tried" not in done.err
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_costs_the_memory_of_failures_only(bench: Bench) -> None:
     file = bench.folder / "file"
     file.touch()

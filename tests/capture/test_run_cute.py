@@ -76,6 +76,7 @@ def test_cases_of_what_compiled_compile(captured: tuple[Bench, Any], newest_cute
     assert _statuses(good, newest_cute) == [Status.OK] * len(BUILDS)
 
 
+@pytest.mark.slow
 def test_the_guard_keeps_a_program_alive(tmp_path: Path, newest_cute: Toolchain) -> None:
     done = Bench(tmp_path, newest_cute.python).run(
         PROGRAM, "aborts", "copies:64", "aborts", "early", options=("--guard",)

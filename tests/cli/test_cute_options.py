@@ -45,6 +45,7 @@ def test_no_dsl_beside_triage(cli: Triage) -> None:
     assert done.err.endswith(" -m pip install nvidia-cutlass-dsl`, or use --cute VERSION\n")
 
 
+@pytest.mark.slow
 def test_a_report_names_its_compiler(cute: Triage, tmp_path: Path) -> None:
     folder = tmp_path / "triage"
     checked = cute("check", *BARRIER, "--cute", NEWEST_CUTE, "--budget", "2", "-o", folder / "check")

@@ -63,6 +63,7 @@ def test_check_runs_a_reproducer_on_its_own_release(cache: Path) -> None:
     assert (done.code, done.out) == (0, "1 reproducer, 0 claims no longer hold, 0 not recorded yet\n")
 
 
+@pytest.mark.slow
 def test_a_reproducer_of_cute_runs_on_releases_of_its_own_compiler(cache: Path) -> None:
     done = call_triage(cache, "kb", "check", "cute-barrier-id", "wgmma-tf32-mn-major", "--cute", "4.8.1")
     assert (done.code, done.out) == (0, "2 reproducers, 0 claims no longer hold, 0 not recorded yet\n")

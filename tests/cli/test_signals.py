@@ -80,7 +80,9 @@ def test_a_command_that_waits_for_its_input(number: signal.Signals, traces: Trac
     traces.assert_gone()
 
 
-@pytest.mark.parametrize("script", [STUCK, DEAF], ids=["stuck", "deaf"])
+@pytest.mark.parametrize(
+    "script", [pytest.param(STUCK, marks=pytest.mark.slow, id="stuck"), pytest.param(DEAF, id="deaf")]
+)
 def test_one_signal_ends_what_does_not_listen(script: str, traces: Traces) -> None:
     process = started("-c", script, until=Path("stuck"))
     seconds, _, errors = ended(process, signal.SIGTERM)

@@ -88,6 +88,7 @@ def test_a_tile_is_a_multiple_of_its_operation(engine: Engine, toolchain: Toolch
     assert outcome(predicated).status is Status.OK
 
 
+@pytest.mark.slow
 def test_registers_in_local_memory(engine: Engine, toolchain: Toolchain) -> None:
     dynamic, spilling, kept = run(
         engine,

@@ -44,6 +44,7 @@ triton.compile = compile_
 """
 
 
+@pytest.mark.slow
 def test_an_environment_that_limits_the_address_space(tmp_path: Path) -> None:
     """A good kernel compiles. One for which the environment's limit is too small may be good: nobody can tell, and
     without the limit it compiles."""

@@ -163,6 +163,7 @@ def minimized(folder: Path, cache: Path, *arguments: str, **variables: str) -> d
     return done.document
 
 
+@pytest.mark.slow
 def test_a_reduction_with_the_check(
     driver: Path,
     folder: Path,
@@ -178,6 +179,7 @@ def test_a_reduction_with_the_check(
     assert "compute-sanitizer: 1026 errors, first: Invalid" in printed.replace("\\_", "_").replace("**", "")
 
 
+@pytest.mark.slow
 def test_what_fails_before_a_launch_is_not_checked(folder: Path, empty_cache: Path) -> None:
     (folder / "case.json").write_text(json.dumps({**DOUBLE, "constexprs": {"BLOCK": 100}}))
     document = minimized(folder, empty_cache, LD_LIBRARY_PATH="")

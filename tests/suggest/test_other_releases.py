@@ -140,6 +140,7 @@ def test_without_that_release_the_report_is_as_it_was(
     assert check(monkeypatch, folder, installed, "3.2.0") == ({"3.9.0": False}, [])
 
 
+@pytest.mark.slow
 def test_a_release_that_lacks_the_api_is_led_back_to_the_last_one_with_it(
     release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:

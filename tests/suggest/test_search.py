@@ -98,6 +98,7 @@ def test_a_budget_that_is_none(text: str) -> None:
         Budget.parse(text)
 
 
+@pytest.mark.slow
 def test_a_search_that_has_what_it_needs_waits_for_no_neighbour_that_hangs(
     engine: Engine, toolchains: Toolchains, tmp_path: Path
 ) -> None:

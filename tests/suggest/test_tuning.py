@@ -161,6 +161,7 @@ def front_end() -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.slow
 def test_where_everything_spills_the_walk_goes_on(matmul: Case, front_end: Engine) -> None:
     """To fewer values a thread, however many were tried, until nothing nearby has fewer."""
     toolchain, expectations = Toolchains().default(), Expectations(Limits(60.0))
@@ -191,6 +192,7 @@ def test_where_everything_spills_the_walk_goes_on(matmul: Case, front_end: Engin
     assert min(values) <= 256  # Eight for each thread.
 
 
+@pytest.mark.slow
 def test_what_compiles_with_large_spills_has_faster_neighbours(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

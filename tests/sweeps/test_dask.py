@@ -119,6 +119,7 @@ def test_workers_with_another_triage_are_told_before_anything_is_compiled(
         pass
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_triage_gets_no_more_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     own = chunks.conditions()
@@ -136,6 +137,7 @@ def test_a_worker_with_another_triage_gets_no_more_chunks(monkeypatch: pytest.Mo
     assert line.startswith(f"--dask {address.text}: worker {other}: another triage")
 
 
+@pytest.mark.slow
 def test_a_late_worker_without_triage_gets_no_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     with (

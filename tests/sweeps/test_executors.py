@@ -82,7 +82,7 @@ def test_a_worker_with_another_triage_refuses_chunks(space: CaseSpace) -> None:
         run_chunk({"schema": "other"})
 
 
-@pytest.fixture(params=["threads", "processes"])
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     # A fork would take over the servers that this process keeps for the next test (warm_servers.py).
     processes = partial(ProcessPoolExecutor, mp_context=get_context("spawn"))

@@ -46,7 +46,7 @@ def ended_by(number: signal.Signals, cache: Path, folder: Path) -> int:
         return process.wait(30)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_nothing_that_was_finished_is_lost(number: signal.Signals, cache: Path, tmp_path: Path) -> None:
     code = ended_by(number, cache, tmp_path)
     before = results(tmp_path)

@@ -62,6 +62,7 @@ def test_a_sweep_that_ended_compiles_nothing_more_and_says_the_same(
     assert more.document["probes"] >= run.document["probes"]
 
 
+@pytest.mark.slow
 def test_what_is_merged_is_predicted_again_and_the_parts_are_only_read(
     active: tuple[Path, Run], sweep: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -141,7 +141,7 @@ def test_a_rule_was_tested_before_it_is_shown(rules: list[SweepRule]) -> None:
     assert all(rule.counter_examples_tried >= TESTS and rule.exceptions == 0 for rule in rules)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_rules_from_few_compiles_hold_on_the_whole_grid(seed: int) -> None:
     shown = search(GRID, 150, seed).rules(LETTERS)
     assert shown and all(precision(GRID, rule) >= 0.99 for rule in shown)
@@ -165,6 +165,7 @@ def test_where_nothing_is_legal_the_rule_is_everywhere() -> None:
     assert (rule.text, rule.python, rule.failure, rule.support) == ("illegal everywhere", "True", None, 3)
 
 
+@pytest.mark.slow
 def test_failures_at_random_make_no_rule() -> None:
     """What fits by chance is no rule: writing it down takes more than a list."""
     failing = set(random.Random(1).sample(range(GRID.size), GRID.size // 10))

@@ -68,6 +68,7 @@ def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 """
 
 
+@pytest.mark.slow
 def test_a_folder_with_kernels_of_both_languages(cute: Triage, tmp_path: Path) -> None:
     (tmp_path / "add.py").write_text(HEAD + dedent(ADD))
     (tmp_path / "scale.py").write_text(HEAD + dedent(LAUNCHED))

@@ -105,6 +105,7 @@ def test_what_is_known_of_strides() -> None:
     assert not report.suggestions[0].results
 
 
+@pytest.mark.slow
 def test_a_failure_behind_another() -> None:
     report = check("two_failures", "numbers", {"x": ROW}, 12, REGISTERS=100, BARRIER=20)
     assert report.suggestions[0].changes == {"REGISTERS": 104, "BARRIER": 15}
