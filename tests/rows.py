@@ -1,10 +1,12 @@
-"""One test of a large table. A test for each row costs pytest two milliseconds, more than most rows take."""
+"""Large tables in tests: all rows in one test, or some of them in the fast set."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+
+import pytest
 
 Row = TypeVar("Row")
 
@@ -13,7 +15,10 @@ def each_row(
     rows: Iterable[Row], name: Callable[[Row], str] = str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorates a test that takes a row, and fixtures, which all rows share. It fails with the names of all rows that
-    fail, and the failure of the first; an empty table is a failure too."""
+    fail, and the failure of the first; an empty table is a failure too.
+
+    A test for each row costs pytest two milliseconds, more than most rows take.
+    """
     table = list(rows)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
@@ -37,3 +42,9 @@ def each_row(
         return test_of_table
 
     return decorate
+
+
+def one_in(count: int, rows: Iterable[Row]) -> list[Any]:
+    """Parameters of a test of which the first in every ``count`` runs in the fast set, and the others with the slow
+    ones."""
+    return [pytest.param(row, marks=() if index % count == 0 else pytest.mark.slow) for index, row in enumerate(rows)]

@@ -56,7 +56,8 @@ def reason(attempt: Attempt) -> str:
 
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
 @pytest.mark.parametrize(
-    "version", ["newest", "3.0", *(pytest.param(f"3.{minor}", marks=pytest.mark.slow) for minor in range(1, 9))]
+    "version",
+    ["newest", "3.2", *(pytest.param(f"3.{minor}", marks=pytest.mark.slow) for minor in range(9) if minor != 2)],
 )
 def test_host_code_sees_the_target(
     shared_engine: Engine, release: Callable[[str], Toolchain], tmp_path: Path, version: str, target: str
@@ -77,10 +78,10 @@ def test_a_compile_names_its_stand_ins(shared_engine: Engine, release: Callable[
     constexprs = dict.fromkeys(("HALF", "WIDTH", "IS_TENSOR", "WIDE", "TILED"), True)
     case = kernel_cases.case("host_code.py", "kernel", {"x_ptr": "*fp32", "n": "i32"})
     case = as_slice(replace(case, constexprs=frozen(constexprs)))
-    (attempt,) = shared_engine.run([Request(case, release("3.6"), action=FullCompile(use_cache=False))])
+    (attempt,) = shared_engine.run([Request(case, release("3.2"), action=FullCompile(use_cache=False))])
     assert isinstance(attempt.result, Outcome), attempt.result
     assert attempt.result.status is Status.OK
-    assert attempt.result.notes == ("the kernel's module was imported with stand-ins for torch 2.10.0, triage_absent",)
+    assert attempt.result.notes == ("the kernel's module was imported with stand-ins for torch 2.6.0, triage_absent",)
 
 
 DECISIONS = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hostile import HOSTILE
+from rows import one_in
 from samples import copied, in_every_format
 from test_markdown import OWN_HTML, PINGS, outside_code, tokens
 from test_page import ELEMENTS, Page, attributes
@@ -52,7 +53,7 @@ LOGS = {
 }
 
 
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("name", one_in(4, LOGS))
 def test_any_bytes_make_a_report(tmp_path: Path, name: str) -> None:
     began = time.monotonic()
     made = in_every_format(read(with_log(tmp_path, LOGS[name])))

@@ -116,6 +116,7 @@ def check(
     return releases, suggested
 
 
+@pytest.mark.slow
 def test_the_release_that_has_the_fix_is_tried_where_the_newest_lacks_the_api(
     release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
