@@ -156,6 +156,7 @@ def test_a_healthy_program_is_the_same(bench_of: BenchOf, version: str) -> None:
     assert again.err.splitlines()[-1].startswith("triage: no kernels compiled, ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", STRIKING)
 def test_an_autotuner_passes_over_what_fails(bench_of: BenchOf, version: str) -> None:
     """What kills it, and what raises: without a guard an exception that is not one of its own ends the tuning. Where no

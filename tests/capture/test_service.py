@@ -165,6 +165,7 @@ def test_a_target_newer_than_the_table_is_a_notice(client: Service, tmp_path: Pa
     assert [notice.partition(" is ")[0] for notice in answer["notices"]] == ["cuda:160"]
 
 
+@pytest.mark.slow
 def test_one_that_was_stopped_is_continued(client: Service, sockets: Path) -> None:
     for process in served(sockets):
         process.suspend()

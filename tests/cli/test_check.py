@@ -68,6 +68,7 @@ def test_artifacts_and_the_report_are_kept_where_they_shall_be(check: Triage, tm
     assert {Path(path).parent for path in done.document["artifacts"].values()} == {tmp_path / "kept"}
 
 
+@pytest.mark.slow
 def test_artifacts_need_no_cache(check: Triage, traces: Traces, tmp_path: Path) -> None:
     """They are moved to the folder of ``-o``; without one they stay for a while."""
     failing = (DATA / "undefined-name.json", "--no-suggest", "--no-cache", "--json")

@@ -77,6 +77,7 @@ def test_a_file_needs_the_compiler_of_its_kernels(cli: Triage, command: str) -> 
     assert "pip install nvidia-cutlass-dsl" in done.err
 
 
+@pytest.mark.slow
 def test_annotations_and_uses_state_types(cute: Triage) -> None:
     filler = f"{STORE}::Filler"
     done = cute("check", filler, *TENSOR, "--const", "threads=64", "--cute", NEWEST_CUTE, "--json")

@@ -42,6 +42,7 @@ def test_what_compiles_has_the_compiler_s_resources(cli: Triage) -> None:
     assert found["registers"] and not found["spill_bytes"] and not found["shared_bytes"]
 
 
+@pytest.mark.slow
 def test_more_work_takes_longer(cli: Triage) -> None:
     few, many = (facts(cli, "shared-memory-sm86", "--target", "cuda:90", "--size", f"K={size}") for size in (512, 8192))
     assert few["sizes"] == {"K": 512}

@@ -169,6 +169,7 @@ def test_several_targets_of_one_kernel(check: Triage, project: Path) -> None:
     assert [document["case"]["target"] for document in documents] == ["cuda:80", "cuda:90"]
 
 
+@pytest.mark.slow
 def test_drafted_folders_stand_alone(check: Triage, cli: Triage, project: Path, tmp_path: Path, golden: Golden) -> None:
     done = cli("draft", "project", "-o", "cases", "--config", "all")
     golden(done.out)
@@ -260,6 +261,7 @@ def test_what_is_given_against_its_use(check: Triage, project: Path, golden: Gol
     golden("\n".join(line for line in done.err.splitlines() if "drafted" not in line and "repeat" not in line))
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_table_so_far(project: Path, cache: Path) -> None:
     """The second file's kernel is compiled for as long as it takes."""
     (project / "tuned.py").write_text(textwrap.dedent(ENDLESS))

@@ -71,6 +71,7 @@ def signature(settled: Settled) -> dict[str, Any]:
     return dict(settled.case.signature)
 
 
+@pytest.mark.slow
 def test_a_pointer_that_is_an_index_is_corrected(drafted: Draft) -> None:
     kernel = function("gather", index=["*fp32", "*i64"], values="*fp32", out="*fp32", n="i32", BLOCK=64)
     (settled,) = drafted(kernel)

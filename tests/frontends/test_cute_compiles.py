@@ -60,6 +60,7 @@ def outcome(attempt: Attempt) -> Outcome:
     return attempt.result
 
 
+@pytest.mark.slow
 def test_what_a_kernel_uses(engine: Engine, toolchain: Toolchain) -> None:
     small, over = run(engine, toolchain, case("shared", KIB=16), case("shared", KIB=300))
     compiled = outcome(small)
@@ -159,6 +160,7 @@ def test_a_tensor_map_that_the_driver_will_not_encode(engine: Engine, toolchain:
         assert "make_tiled_tma_atom" in str(attempt.diagnosis.source.text)
 
 
+@pytest.mark.slow
 def test_inline_ptx_that_kills_the_back_end_names_its_line(engine: Engine, toolchain: Toolchain) -> None:
     right = unspoken("inline", {"tensor": "tensor<i32, (32):(1), align=16>"}, CONSTRAINTS="=r,r")
     compiled, died = run(engine, toolchain, right, replace(right, constexprs=frozen({"CONSTRAINTS": "=r,=r,r"})))

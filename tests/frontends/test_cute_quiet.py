@@ -67,6 +67,7 @@ def outcome(attempt: Attempt) -> Outcome:
     return attempt.result
 
 
+@pytest.mark.slow
 def test_a_tile_is_a_multiple_of_its_operation(engine: Engine, toolchain: Toolchain) -> None:
     fits, in_k, in_m, predicated = run(
         engine,

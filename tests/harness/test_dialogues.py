@@ -45,6 +45,7 @@ def silent(result: int) -> Dialogue[tuple[int, object]]:
     yield
 
 
+@pytest.mark.slow
 def test_each_dialogue_goes_its_own_way(engine: Engine, toolchain: Toolchain) -> None:
     larger = replace(ADD, constexprs=frozen({"BLOCK": 124}))
     dialogues = (until_it_compiles(ADD, toolchain), silent(1), until_it_compiles(larger, toolchain), silent(2))
@@ -63,6 +64,7 @@ def test_a_dialogue_waits_for_several(engine: Engine, toolchain: Toolchain) -> N
     assert list(converse(engine, [several()])) == [[(128, "own"), (1, None), (64, "own")]]
 
 
+@pytest.mark.slow
 def test_no_dialogue_is_begun_before_there_is_room(engine: Engine, toolchain: Toolchain) -> None:
     begun: list[int] = []
 

@@ -232,6 +232,7 @@ def test_more_processes_than_triage_watches_end_the_attempt(stream: Stream, tmp_
     assert result == Undecided("the compile started more processes than triage watches")
 
 
+@pytest.mark.slow
 def test_hundreds_of_mebibytes_of_output_are_kept_in_bounds(stream: Stream, tmp_path: Path) -> None:
     body = """
         print("the first line", flush=True)

@@ -117,7 +117,7 @@ IMPORTED = {
     "sets an alarm": Trick("signal.setitimer(signal.ITIMER_REAL, 0.3, 0.01)", ("ok", "crash")),
     "stops its parent": Trick("os.kill(os.getppid(), signal.SIGSTOP)"),
     "stops all above and hangs": Trick(
-        "[os.kill(pid, signal.SIGSTOP) for pid in above(3)]\ntime.sleep(1000)", ("timeout",), fast=True
+        "[os.kill(pid, signal.SIGSTOP) for pid in above(3)]\ntime.sleep(1000)", ("timeout",)
     ),
     "kills its parent": Trick("os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)", ("killed triage's own",)),
     "kills the nanny": Trick("os.kill(above(3)[-1], signal.SIGKILL)\ntime.sleep(1000)", ("killed triage's own",)),
@@ -294,6 +294,7 @@ def test_a_compile_inherits_nothing_to_write_to(stream: Stream, tmp_path: Path) 
     assert result.log.startswith("0 1\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trick", ["tell(b'garbage')", "threading.Thread(target=time.sleep, args=(99,)).start()"])
 def test_the_files_of_a_module_that_is_compiled_in_fresh_processes_are_known(
     shared_engine: Engine, toolchains: Toolchains, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trick: str
@@ -388,6 +389,7 @@ def test_a_large_constant_is_compiled(stream: Stream, tmp_path: Path, fresh: boo
     assert told(stream(case)) == ("ok", None, 0)
 
 
+@pytest.mark.slow
 def test_a_large_environment_is_passed_on(
     engine: Engine, toolchains: Toolchains, monkeypatch: pytest.MonkeyPatch
 ) -> None:

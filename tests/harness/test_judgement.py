@@ -73,6 +73,7 @@ def test_a_reader_that_is_killed_could_not_tell() -> None:
     assert isinstance(judging.judgement().result, Undecided)
 
 
+@pytest.mark.slow
 def test_limits_hold_while_long_logs_are_read(
     engine: Engine, toolchains: Toolchains, traces: Traces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_limits_hold_while_long_logs_are_read(
     traces.assert_no_strays()
 
 
+@pytest.mark.slow
 def test_limits_hold_while_remembered_attempts_are_taken_slowly(
     toolchains: Toolchains, tmp_path: Path, shared_traces: Traces
 ) -> None:
@@ -127,6 +129,7 @@ def test_limits_hold_while_remembered_attempts_are_taken_slowly(
     shared_traces.assert_no_strays()
 
 
+@pytest.mark.slow
 def test_what_is_left_unread_is_not_left_running(
     engine: Engine, toolchains: Toolchains, traces: Traces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

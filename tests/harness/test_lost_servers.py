@@ -159,6 +159,7 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_
     assert told(result) == ("ok", None, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.slow)])
 def test_a_server_that_is_killed_as_it_starts_is_started_again(stream_of_its_own: Stream, times: int) -> None:
     """The nanny, and the toolchain server as it imports Triton. Killed again and again, that is the answer."""

@@ -177,6 +177,7 @@ def test_an_interrupt_leaves_neither_an_environment_nor_an_installer(fresh: Path
     assert not alive.exists()
 
 
+@pytest.mark.slow
 @needs_uv
 def test_an_installation_is_given_up_at_the_deadline(
     fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -204,6 +204,7 @@ def add(x_ptr, BLOCK: tl.constexpr):
 """
 
 
+@pytest.mark.slow
 def test_an_edited_sibling_is_compiled_again_in_the_same_session_and_in_the_next(
     tmp_path: Path, traces: Traces, toolchains: Toolchains
 ) -> None:

@@ -314,6 +314,7 @@ def _put_for_ever(folder: Path, request: Request) -> None:
         _put_many(folder, replace(request, action=KEEP), 0, FAILED)
 
 
+@pytest.mark.slow
 def test_writers_that_are_killed_leave_a_store_that_works(tmp_path: Path, request_: Request) -> None:
     fork = multiprocessing.get_context("fork")
     notes: list[str] = []

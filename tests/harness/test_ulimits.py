@@ -74,6 +74,7 @@ def test_which_limits_count() -> None:
     assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "files", [12, *(pytest.param(files, marks=pytest.mark.slow) for files in (*range(5, 12), 14, 16))]
 )

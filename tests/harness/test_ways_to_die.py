@@ -292,7 +292,7 @@ def test_an_unreachable_in_a_pass(compile_one: One, toolchain: Toolchain) -> Non
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        ("newest", "cuda:89"),
+        pytest.param("newest", "cuda:89", marks=pytest.mark.slow),
         pytest.param("3.6.0", "cuda:90", marks=pytest.mark.slow),
         pytest.param("3.6.0", "cuda:120", marks=pytest.mark.slow),
         pytest.param("3.8.0", "cuda:90", marks=pytest.mark.slow),

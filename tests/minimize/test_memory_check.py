@@ -81,6 +81,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, text: str, monkeypatch: py
     return folder
 
 
+@pytest.mark.slow
 def test_an_invalid_access(
     checked: Checked, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_the_release_that_has_the_fix_is_tried_where_the_newest_lacks_the_api(
     assert (tried, suggested) == ({"3.9.0": False, "3.3.0": True}, ["3.3.0"])
 
 
+@pytest.mark.slow
 def test_without_that_release_the_report_is_as_it_was(
     release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_tile_that_spills_is_not_left_for_another_that_spills(
     assert suggestion.resources is not None and not suggestion.resources.spill_bytes
 
 
+@pytest.mark.slow
 def test_what_compiles_and_spills_is_repaired(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the front end refuses has no resources. The first neighbour that it takes holds 256 values a thread."""
     report = check(norm(tmp_path, 8), cache, monkeypatch, Budget(compiles=12))

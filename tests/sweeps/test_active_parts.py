@@ -126,6 +126,7 @@ def test_larger_tiles_use_no_less_in_parts_that_nothing_contradicts() -> None:
                 assert sum(other >= row.number for other in larger) >= 0.95 * len(larger)
 
 
+@pytest.mark.slow
 def test_numbers_without_a_formula_are_interpolated() -> None:
     chosen = random.Random(7).sample(range(GRID.size), 90)
     order = Order(GRID, columns(GRID))

@@ -70,6 +70,7 @@ def rules() -> list[SweepRule]:
     return search(GRID, 600).rules(LETTERS)
 
 
+@pytest.mark.slow
 def test_thresholds_products_ratios_remainders_and_values(rules: list[SweepRule]) -> None:
     assert {rule.failure: {*rule.text.removeprefix("illegal where ").split(" and ")} for rule in rules} == {
         "A": {"num_warps = 4", "dtype = fp32", "WS", "BM ≥ 64"},

@@ -83,6 +83,7 @@ def test_a_folder_with_kernels_of_both_languages(cute: Triage, tmp_path: Path) -
     assert rows["copy"][0] == "compiles"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--const", "threads=32")])
 def test_the_configurations_of_a_class(cute: Triage, tmp_path: Path, flags: tuple[str, ...]) -> None:
     (tmp_path / "scale.py").write_text(HEAD + dedent(LAUNCHED))

@@ -113,9 +113,9 @@ def other_grid(tma: bool) -> Iterator[Case]:
         yield {"type": kind, "m": 128, "n": 64, "k": 32, "warps": 4, "result": "fp16"}
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_dot_becomes_what_is_predicted(release: Callable[[str], Toolchain], step: int) -> None:
-    assert disagreements(release("newest"), list(small_grid())[::step], None) == []
+@pytest.mark.slow
+def test_a_dot_becomes_what_is_predicted(release: Callable[[str], Toolchain]) -> None:
+    assert disagreements(release("newest"), list(small_grid()), None) == []
 
 
 @pytest.mark.slow

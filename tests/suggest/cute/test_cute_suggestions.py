@@ -89,6 +89,7 @@ def test_all_remedies_of_a_transposed_copy() -> None:
     assert "align=" in unhelpful
 
 
+@pytest.mark.slow
 def test_what_a_class_is_constructed_with() -> None:
     construct = {"threads": 128, "stages": 10, "layout": "rows"}
     report = check("loader", "Loader", {"x": ROW}, 3, construct=construct)
