@@ -19,6 +19,10 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ),
         (f"Crash in --convert-triton-amdgpu-to-llvm\n{COMMAND}", "convert-triton-amdgpu-to-llvm"),
         ("The `TritonGPUAccelerateMatmul` pass crashes", "TritonGPUAccelerateMatmul"),
+        (
+            "TritonGPUPipeline dominance failure on sm87\n  tritongpu-coalesce,\n  tritongpu-prefetch{a=1},",
+            "TritonGPUPipeline",
+        ),
         (COMMAND, None),
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
         ("See lib/Conversion/tritongpu-to-llvm/tritongpu-coalesce.mlir", None),

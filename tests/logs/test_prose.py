@@ -192,3 +192,13 @@ def test_an_assertion_of_which_only_the_function_was_pasted() -> None:
         "AMDWmmaEncodingAttr::toLinearLayout",
         "Assertion failed in AMDWmmaEncodingAttr::toLinearLayout: Unsupported tensor shape",
     )
+
+
+def test_the_tag_of_an_issue_before_a_location() -> None:
+    diagnosis = diagnosed(
+        "# [Bug]: /tmp/tmpw/ttshared.mlir:36:5: error: custom op 'x.y' is unknown\n\n@triton.jit\ndef f():\n"
+    )
+    assert diagnosis.source is not None and (diagnosis.source.file, diagnosis.source.line) == (
+        "/tmp/tmpw/ttshared.mlir",
+        36,
+    )

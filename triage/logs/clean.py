@@ -73,6 +73,10 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         r"[\w./-]{1,250}\.py(?:::[^ ]{1,400} | [.FEsxX]{1,200})"
         r"(?=error: |loc\(|[\w./-]{1,400}:\d{1,7}:\d{1,7}: error: )",
     ),
+    (
+        "the tag of an issue, before a compiler's location",
+        r"\[[^\]]{1,40}\]:? {1,2}(?=\S{1,400}:\d{1,7}:\d{1,7}: error: )",
+    ),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("the numbers of lines, as viewers show them beside a traceback", r"\d{1,6}[:|]? (?=  File \"|Traceback \()"),
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),

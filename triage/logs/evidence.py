@@ -29,6 +29,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
     TRITON: (
         "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
         "triton/compiler", "triton/runtime", "triton/backends", "triton/language", "triton/_C", "triton/lib/",
+        "triton/common/",
         "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",

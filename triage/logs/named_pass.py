@@ -15,14 +15,20 @@ _PASS = regex(
     r"(?<![\w/.=-])(?:--?)?(?P<argument>(?:triton(?:intel|amd|nvidia)?gpu|tritongen|triton-(?:nvidia|intel|amd)(?:-gpu)?"
     r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
     r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})`?(?= pass\b)"
+    r"|(?<![\w/:.])(?P<failing>(?:Triton(?:AMD|Intel|Nvidia)?GPU|NVGPU|NVWS|ConvertTriton)(?!ToLLVM\b|Dialect|IR\b)\w{3,80})"
+    r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
 )
+# An element of a pipeline that is printed over several lines.
+_ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
 
 
 def named_pass(lines: Iterable[str]) -> str | None:
     """The only pass that the lines name; those with several, such as pipelines, tell of none."""
     names: set[str] = set()
     for line in lines:
-        of_line = {match["argument"] or match["name"] for match in _PASS.finditer(line)}
+        if _ELEMENT.match(line):
+            continue
+        of_line = {match["argument"] or match["name"] or match["failing"] for match in _PASS.finditer(line)}
         names |= of_line if len(of_line) == 1 else set()
     return names.pop() if len(names) == 1 else None
 

@@ -10,6 +10,7 @@ from triage.ir import passes
 from triage.logs import chains, episodes, signature
 from triage.logs import context as context_module
 from triage.logs.context import Context
+from triage.logs.cut_traceback import cut_traceback, is_of_traceback
 from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
@@ -252,8 +253,12 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     if told := in_prose or quoted(lines):
         return told
     is_open = not (collector.findings or collector.others) and is_about(lines)
-    if is_open and (statement := stated(lines, _read_line)):
+    statement = stated(lines, _read_line) if is_open else None
+    cut = cut_traceback(lines) if is_open else None
+    if statement and not (cut and is_of_traceback(statement.diagnosis.message)):
         return statement
+    if cut:
+        return cut
     retold = described(lines) if is_about_triton else None
     # A sentence that names no kind of failure says less than what a program printed.
     return None if retold and retold.diagnosis.kind is Kind.UNKNOWN and collector.others else retold

@@ -20,11 +20,11 @@ _FRAME = regex(
     r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
     r"|^(?P<rich>(?:[A-Za-z]:\\|/)[^:\"]{1,400}\.py):\d{1,7} in [\w<]"
-    r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, line \d|,? in [\w<])"
+    r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, \[?line \d|,? in [\w<])"
 )
-_NUMBER = regex(r'["\]], line (\d{1,7})|\.py:(\d{1,7})')
+_NUMBER = regex(r'["\]], \[?line (\d{1,7})|\.py:(\d{1,7})')
 # The line of the source that a notebook's frame is at, and how many lines it shows at most up to that one.
-_ARROW = regex(r"-{1,6}> ?(?P<line>\d{1,7})(?P<text>(?: .{0,1000})?)$")
+_ARROW = regex(r"-{1,6}> ?(?:(?P<line>\d{1,7})|\[(?P<linked>\d{1,7})\]\(\S{0,400}\))(?P<text>(?: .{0,1000})?)$")
 _MOST_SHOWN = 6
 # Python's own files, code that has none, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
@@ -55,7 +55,14 @@ def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocatio
     if number := _NUMBER.search(line):
         return SourceLocation(file, int(number[1] or number[2]))
     marked = next(filter(None, map(_ARROW.match, islice(after, _MOST_SHOWN))), None)
-    return SourceLocation(file, int(marked["line"]), text=marked["text"].strip() or None) if marked else None
+    if marked is None:
+        return None
+    return SourceLocation(file, int(marked["line"] or marked["linked"]), text=marked["text"].strip() or None)
+
+
+def is_arrow(line: str) -> bool:
+    """True for the line of the source that a notebook's frame is at."""
+    return _ARROW.match(line) is not None
 
 
 def generated_line(file: str, line: str) -> SourceLocation | None:
