@@ -13,7 +13,6 @@ from triage.model.target import Target
 from triage.sweeps.active.bound import upper_bound
 from triage.sweeps.active.calibration import Calibration
 from triage.sweeps.active.committee import counted
-from triage.sweeps.active.conditions import Sample
 from triage.sweeps.active.design import Design
 from triage.sweeps.active.draw import draw
 from triage.sweeps.active.formula import Library
@@ -22,6 +21,7 @@ from triage.sweeps.active.interpolation import Interpolation
 from triage.sweeps.active.measures import MeasureBoxes, measures
 from triage.sweeps.active.order import Order
 from triage.sweeps.active.pieces import Sized
+from triage.sweeps.active.predicates import Sample
 from triage.sweeps.active.quantities import ResourceQuantity
 from triage.sweeps.columns import columns
 from triage.sweeps.grid import Grid, SweepAxis, cells_of, set_of
@@ -147,7 +147,7 @@ def test_the_shortest_rules_are_those_that_made_the_failures() -> None:
     for cell in cells:
         sample.add(cell)
     positive = set_of(number for number, cell in enumerate(cells) if failing >> cell & 1)
-    learner = Learner(sample.conditions(), positive, ((1 << len(cells)) - 1) & ~positive)
+    learner = Learner(sample.predicates(), positive, ((1 << len(cells)) - 1) & ~positive)
     (clause,) = learner.rules()
     assert clause.cells(MeasureBoxes(GRID), GRID.whole) == failing
 

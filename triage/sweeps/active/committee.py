@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from triage.sweeps.active.conditions import Condition
 from triage.sweeps.active.evidence import FailureEvidence
 from triage.sweeps.active.hypotheses import Clause, Learner
 from triage.sweeps.active.measures import Measure, MeasureBoxes
+from triage.sweeps.active.predicates import Predicate
 from triage.sweeps.grid import CellSet, Grid
 
 MEMBERS = 9
@@ -63,8 +63,8 @@ class Committee:
             for members in self._members.values()
             for clauses in members
             for clause in clauses or ()
-            for condition in clause.conditions
-            for axis in condition.measure.axes
+            for predicate in clause.predicates
+            for axis in predicate.measure.axes
         }
 
     def relearn(self, signature: str) -> None:
@@ -85,14 +85,14 @@ class Committee:
         union = [0] * MEMBERS
         claimed: dict[str, CellSet] = {}
         rules: dict[str, tuple[Clause, ...]] = {}
-        conditions = None
+        predicates = None
         for signature in self._evidence.signatures:
             members = self._members.setdefault(signature, [None] * MEMBERS)
             learner, claims = None, 0
             for number, clauses in enumerate(members):
                 if clauses is None:
-                    conditions = conditions or list(self._evidence.sample.conditions())
-                    learner = learner or self._learner(signature, conditions)
+                    predicates = predicates or list(self._evidence.sample.predicates())
+                    learner = learner or self._learner(signature, predicates)
                     members[number] = learner.rules(self._rng if number else None)
                 cells = 0
                 for clause in members[number] or ():
@@ -103,16 +103,16 @@ class Committee:
             claimed[signature] = claims
         return Opinion(tuple(union), counted(union, self._grid.whole), claimed, rules)
 
-    def _learner(self, signature: str, conditions: Iterable[tuple[Condition, int]]) -> Learner:
+    def _learner(self, signature: str, predicates: Iterable[tuple[Predicate, int]]) -> Learner:
         resources = None, self._evidence.resources.get(signature)
         return Learner(
-            (each for each in conditions if each[0].measure.resource in resources),
+            (each for each in predicates if each[0].measure.resource in resources),
             self._evidence.failing[signature],
             self._evidence.against(signature),
         )
 
     def _cells_of(self, clause: Clause) -> CellSet:
-        key = tuple((condition.measure.name, condition.comparison, condition.value) for condition in clause.conditions)
+        key = tuple((predicate.measure.name, predicate.comparison, predicate.value) for predicate in clause.predicates)
         if key not in self._cells:
             self._cells[key] = clause.cells(self._boxes, self._grid.whole)
         return self._cells[key]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triage.model.outcome import Stage
-from triage.sweeps.active.conditions import Sample
 from triage.sweeps.active.measures import Measure
+from triage.sweeps.active.predicates import Sample
 from triage.sweeps.grid import Cell, Grid
 from triage.sweeps.observation import CellObservation
 

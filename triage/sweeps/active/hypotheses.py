@@ -2,7 +2,7 @@
 
 Compiles repeat: there is no noise, so a hypothesis that contradicts a compiled cell is wrong, and of those that
 contradict none a shorter one is likelier. Many are consistent, though. A committee of them, each made of other
-conditions with the same compiled cells, agrees on what has been settled and disagrees on what is worth a compile.
+predicates with the same compiled cells, agrees on what has been settled and disagrees on what is worth a compile.
 """
 
 from __future__ import annotations
@@ -12,50 +12,50 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from triage.sweeps.active.conditions import Condition
 from triage.sweeps.active.measures import MeasureBoxes
+from triage.sweeps.active.predicates import Predicate
 from triage.sweeps.grid import CellSet
 
 _VIEW = 0.5
-"""Part of the conditions that a member of the committee sees as it grows a rule."""
+"""Part of the predicates that a member of the committee sees as it grows a rule."""
 _SEEDS = 3
 """Failing cells from which a rule is grown, of which the rule that covers most for its length is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A rule: all conditions hold. ``covered``: the failing cells that it explains, by their numbers in the sample."""
+    """A rule: all predicates hold. ``covered``: the failing cells that it explains, by their numbers in the sample."""
 
-    conditions: tuple[Condition, ...]
+    predicates: tuple[Predicate, ...]
     covered: int
 
     @property
     def bits(self) -> float:
         """What it costs to state it."""
-        return sum(condition.bits for condition in self.conditions)
+        return sum(predicate.bits for predicate in self.predicates)
 
     def holds(self, at: Sequence[int]) -> bool:
         """Whether the cell at these positions is one in which it holds."""
-        return all(condition.holds(at) for condition in self.conditions)
+        return all(predicate.holds(at) for predicate in self.predicates)
 
     def uses(self, name: str) -> bool:
-        """Whether a condition is on the measure of this name."""
-        return any(condition.measure.name == name for condition in self.conditions)
+        """Whether a predicate is on the measure of this name."""
+        return any(predicate.measure.name == name for predicate in self.predicates)
 
     def cells(self, boxes: MeasureBoxes, whole: CellSet) -> CellSet:
         """All cells in which it holds."""
-        for condition in self.conditions:
-            whole &= condition.cells(boxes)
+        for predicate in self.predicates:
+            whole &= predicate.cells(boxes)
         return whole
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Conditions that divide the compiled cells in the same way, cheapest first."""
+    """Predicates that divide the compiled cells in the same way, cheapest first."""
 
     positive: int
     negative: int
-    conditions: tuple[Condition, ...]
+    predicates: tuple[Predicate, ...]
     bits: float
 
 
@@ -66,14 +66,14 @@ class Learner:
     """Learns rules for one failure: ``positive`` are the compiled cells that have it, ``negative`` those that do not,
     though nothing would hide it there."""
 
-    def __init__(self, conditions: Iterable[tuple[Condition, int]], positive: int, negative: int) -> None:
+    def __init__(self, predicates: Iterable[tuple[Predicate, int]], positive: int, negative: int) -> None:
         self._positive, self._negative = positive, negative
-        grouped: dict[tuple[int, int], list[Condition]] = {}
-        for condition, members in conditions:
+        grouped: dict[tuple[int, int], list[Predicate]] = {}
+        for predicate, members in predicates:
             key = members & positive, members & negative
             if key[0] and key[1] != negative:
-                grouped.setdefault(key, []).append(condition)
-        # Conditions come in the order of their cost, but for those of quantities, which are last and cheap.
+                grouped.setdefault(key, []).append(predicate)
+        # Predicates come in the order of their cost, but for those of quantities, which are last and cheap.
         self._groups = [
             _Group(key[0], key[1], tuple(sorted(members, key=_bits)), min(map(_bits, members)))
             for key, members in grouped.items()
@@ -93,7 +93,7 @@ class Learner:
         return tuple(clauses)
 
     def _grow(self, seed: int, left: int, rng: random.Random | None) -> Clause:
-        """A rule that covers one failing cell, grown by the condition that excludes most for its length."""
+        """A rule that covers one failing cell, grown by the predicate that excludes most for its length."""
         negative, wanted = self._negative, self._positive & left
         candidates = self._candidates(seed, rng, _VIEW)
         chosen: list[_Group] = []
@@ -118,7 +118,7 @@ class Learner:
         covered = self._positive
         for group in chosen:
             covered &= group.positive
-        return Clause(tuple(_drawn(group.conditions, rng) for group in chosen), covered)
+        return Clause(tuple(_drawn(group.predicates, rng) for group in chosen), covered)
 
     def _candidates(self, seed: int, rng: random.Random | None, view: float) -> list[tuple[int, int, float, _Group]]:
         """Groups that a failing cell passes, those in view: what each keeps and how much it is preferred."""
@@ -129,7 +129,7 @@ class Learner:
         ]
 
     def _pruned(self, chosen: Sequence[_Group]) -> list[_Group]:
-        """Without the conditions that the others make unnecessary, the most costly first."""
+        """Without the predicates that the others make unnecessary, the most costly first."""
         needed = list(chosen)
         for group in sorted(chosen, key=lambda group: -group.bits):
             rest = [other for other in needed if other is not group]
@@ -141,12 +141,12 @@ class Learner:
         return needed
 
 
-def _drawn(conditions: Sequence[Condition], rng: random.Random | None) -> Condition:
-    """One of the conditions that divide the sample alike: each bit of length makes it half as likely."""
-    if rng is None or len(conditions) == 1:
-        return conditions[0]
-    least = conditions[0].bits
-    return rng.choices(conditions, [2.0 ** (least - condition.bits) for condition in conditions])[0]
+def _drawn(predicates: Sequence[Predicate], rng: random.Random | None) -> Predicate:
+    """One of the predicates that divide the sample alike: each bit of length makes it half as likely."""
+    if rng is None or len(predicates) == 1:
+        return predicates[0]
+    least = predicates[0].bits
+    return rng.choices(predicates, [2.0 ** (least - predicate.bits) for predicate in predicates])[0]
 
 
 def _members(numbers: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What conditions are about: an axis, a column, a product or a ratio of columns, a predicted quantity. Pure.
+"""What predicates are about: an axis, a column, a product or a ratio of columns, a predicted quantity. Pure.
 
 A measure is a function of few axes, so the cells in which it has some value are a union of boxes, and it costs the
 same for a grid of a thousand cells and of a million.
@@ -18,7 +18,7 @@ from triage.sweeps.grid import CellSet, Grid
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``value``: of the positions on ``axes``. ``ordered``: conditions compare with a threshold, else with a value.
+    """``value``: of the positions on ``axes``. ``ordered``: predicates compare with a threshold, else with a value.
     ``bits``: what it costs to name it among all that are as simple."""
 
     name: str
@@ -76,7 +76,7 @@ def by_value(grid: Grid, axes: Sequence[int], value: Callable[[tuple[int, ...]],
 
 def measures(grid: Grid) -> list[Measure]:
     """Every measure that needs no observation, the simplest first. The cost of naming one is the logarithm of how many
-    there are of its kind and simpler, so that a product is chosen where it says more than two plain conditions."""
+    there are of its kind and simpler, so that a product is chosen where it says more than two plain predicates."""
     every: list[Measure] = []
     numeric = columns(grid)
     for kind in (_plain(grid, numeric), _pairs(grid, numeric), _triples(numeric)):

@@ -10,7 +10,7 @@ from triage.sweeps.active.draw import draw
 from triage.sweeps.grid import Cell, CellSet, Grid
 
 _ANCHORS = 6
-"""Failing cells of a rule that are varied: a rule's conditions are the same for each of them."""
+"""Failing cells of a rule that are varied: a rule's predicates are the same for each of them."""
 
 _DRAWN = 24
 

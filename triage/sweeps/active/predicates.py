@@ -1,4 +1,4 @@
-"""Conditions on cells, and what each says of the cells that were compiled. Pure."""
+"""Predicates on cells, and what each says of the cells that were compiled. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triage.sweeps.grid import Cell, CellSet, Grid
 
 
 class Comparing(Enum):
-    """How a condition compares its measure with its value."""
+    """How a predicate compares its measure with its value."""
 
     EQUAL = "="
     DIFFERENT = "!="
@@ -22,7 +22,7 @@ class Comparing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Predicate:
     """One test of a cell. ``bits``: what it costs to state it."""
 
     measure: Measure
@@ -89,38 +89,38 @@ class Sample:
             row.add(len(self.cells), at)
         self.cells.append(cell)
 
-    def conditions(self) -> Iterable[tuple[Condition, int]]:
-        """Every condition, with the numbers of the compiled cells that pass it."""
+    def predicates(self) -> Iterable[tuple[Predicate, int]]:
+        """Every predicate, with the numbers of the compiled cells that pass it."""
         whole = (1 << len(self.cells)) - 1
         for row in self._rows:
             below = 0
-            for condition in row.conditions:
-                match condition.comparison:
+            for predicate in row.predicates:
+                match predicate.comparison:
                     case Comparing.EQUAL:
-                        yield condition, row.members.get(condition.value, 0)
+                        yield predicate, row.members.get(predicate.value, 0)
                     case Comparing.DIFFERENT:
-                        yield condition, whole & ~row.members.get(condition.value, 0)
+                        yield predicate, whole & ~row.members.get(predicate.value, 0)
                     case Comparing.AT_MOST:
-                        below |= row.members.get(condition.value, 0)
-                        yield condition, below
+                        below |= row.members.get(predicate.value, 0)
+                        yield predicate, below
                     case Comparing.ABOVE:
-                        yield condition, whole & ~below
+                        yield predicate, whole & ~below
 
 
 class _MeasureRow:
-    """A measure, its conditions in the order of its values, and the compiled cells by value."""
+    """A measure, its predicates in the order of its values, and the compiled cells by value."""
 
     def __init__(self, measure: Measure, values: Sequence[Any]) -> None:
         self.measure = measure
         self.members: dict[Hashable, int] = {}
-        self.conditions: list[Condition] = []
+        self.predicates: list[Predicate] = []
         kinds = (Comparing.AT_MOST, Comparing.ABOVE) if measure.ordered else (Comparing.EQUAL, Comparing.DIFFERENT)
         # The last threshold divides nothing, and of two values the one differs where the other is equal.
         values = values[:-1] if measure.ordered else values
         bits = measure.bits + _log2(2 * len(values))
         for value in values:
             for kind in kinds if measure.ordered or len(values) > 2 else kinds[:1]:
-                self.conditions.append(Condition(measure, kind, value, bits))
+                self.predicates.append(Predicate(measure, kind, value, bits))
 
     def add(self, number: int, at: Sequence[int]) -> None:
         value = self.measure.at(at)
