@@ -116,7 +116,7 @@ def tuned(a_ptr, b_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
 )
 @triton.jit
 def staged(x_ptr, out_ptr, SIZE: tl.constexpr, BLOCK: tl.constexpr):
-    tl.static_assert(SIZE % BLOCK == 0)
+    tl.static_assert(SIZE % BLOCK == 0, "SIZE has to fit BLOCK")
     offsets = tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
 

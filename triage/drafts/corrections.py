@@ -97,7 +97,10 @@ def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
 def _multiples(refusal: Refusal) -> Iterator[tuple[str, str]]:
     """The parameters that an assertion asks to be multiples of others."""
     values = refusal.draft.values
-    yield from (pair for pair in _MULTIPLE.findall(refusal.message) if values.keys() >= set(pair))
+    # An assertion with a message of its own does not repeat what it asserts.
+    asserted = refusal.source.splitlines()[refusal.line - 1 : refusal.line] if refusal.line else []
+    for text in (refusal.message, *asserted):
+        yield from (pair for pair in _MULTIPLE.findall(text) if values.keys() >= set(pair))
 
 
 def _others(refusal: Refusal, name: str) -> list[object]:
