@@ -61,6 +61,7 @@ def corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
         of_line = [name for name in integers if name in refusal.related]
         yield dict.fromkeys(of_line, "*i8")
         yield dict.fromkeys(of_line, "*fp16")
+    yield _multiplied(refusal)
     if _SHAPE.search(message):
         yield from _resized(refusal)
     if "None" in message:
@@ -83,8 +84,6 @@ def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
     sizes = refusal.sizes(refusal.related)
     if not sizes:
         return
-    divisors = {name: refusal.draft.values[of].value for name, of in _multiples(refusal) if name in sizes}
-    yield {name: math.lcm(sizes[name], of) for name, of in divisors.items() if type(of) is int and of > 0}
     yield {name: 1 << (size - 1).bit_length() for name, size in sizes.items() if size & (size - 1)}
     for left, right in _DIMENSIONS.findall(refusal.message):
         for before, after in ((left, right), (right, left)):
@@ -94,13 +93,14 @@ def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
         yield dict.fromkeys(sizes, size)
 
 
-def _multiples(refusal: Refusal) -> Iterator[tuple[str, str]]:
-    """The parameters that an assertion asks to be multiples of others."""
-    values = refusal.draft.values
+def _multiplied(refusal: Refusal) -> dict[str, object]:
+    """The sizes that an assertion asks to be multiples of others."""
+    values, sizes = refusal.draft.values, refusal.sizes(refusal.related)
     # An assertion with a message of its own does not repeat what it asserts.
     asserted = refusal.source.splitlines()[refusal.line - 1 : refusal.line] if refusal.line else []
-    for text in (refusal.message, *asserted):
-        yield from (pair for pair in _MULTIPLE.findall(text) if values.keys() >= set(pair))
+    pairs = [pair for text in (refusal.message, *asserted) for pair in _MULTIPLE.findall(text)]
+    divisors = {name: values[of].value for name, of in pairs if name in sizes and of in values}
+    return {name: math.lcm(sizes[name], of) for name, of in divisors.items() if type(of) is int and of > 0}
 
 
 def _others(refusal: Refusal, name: str) -> list[object]:
