@@ -71,6 +71,18 @@ def test_what_is_slow_and_fails_failed() -> None:
     assert diagnosis.kind is Kind.SEGFAULT
 
 
+def test_a_traceback_whose_ends_are_cut_off_is_of_a_failure() -> None:
+    frames = (
+        '  File "/x/site-packages/triton/compiler/compiler.py", line 278, in compile\n'
+        "    module = src.make_ir(options, codegen_fns, module_map, context)\n"
+        '  File "/x/site-packages/triton/compiler/compiler.py", line 81, in make_ir\n'
+        "    return ast_to_ttir(self.fn,\n"
+    )
+    diagnosis = diagnose_any(frames)
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.FRONTEND_ERROR
+
+
 def test_the_triton_backend_of_something_is_triton() -> None:
     diagnosis = diagnose_any(
         "Segfault in the Triton backend when the reduction has one element\nThe smaller one is fine."

@@ -11,13 +11,16 @@ from triage.logs.statement import features
 from triage.logs.statement.weights import MOST_NOTHING, NOTHING, learnt
 from triage.model.diagnosis import Kind
 
-# Words for something that failed: a text without any tells of none, whatever its words weigh, as one about time alone.
+# Words and shapes of something that failed: a text without any tells of none, whatever its words weigh, as one about
+# time alone.
 _FAILED = regex(
     r"error|fail|crash|exception|abort|assert|fault|\bhang|\bhung\b|stuck|wrong|incorrect|invalid|illegal|unsupported"
     r"|not supported|cannot|can't|(?:could|do|does|did|will) not|n't\b|unable|\bbreaks?\b|\bbroken|\bbug\b|\bnans?\b"
     r"|missing|denied|undefined|killed|time[ -]?out|out of|mismatch|\bSIG[A-Z]|\bIMA\b|traceback|dump|not found"
     r"|\bno module|\bmust\b|expected|requires|too (?:old|large|many|big)|forever|infinite|terminat"
-    r"|\bnever\b|conflict|panic|\bICE\b|报错|错误|失败|无法|不支持|崩溃|卡死|异常",
+    r"|\bnever\b|conflict|panic|\bICE\b|报错|错误|失败|无法|不支持|崩溃|卡死|异常"
+    # Frames of a traceback whose ends are cut off; the second is IPython's arrow.
+    r"|\", line \d{1,7}, in |^-{2,9}> ?\d{1,7} ",
     re.IGNORECASE,
 )
 
