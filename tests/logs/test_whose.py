@@ -20,6 +20,25 @@ OTHERS = {
         "clang: error: linker command failed with exit code 1\n",
         "ld.lld: error: undefined symbol: main",
     ),
+    "another compiler of Python": (
+        "Error invoking compiler tool x-compile\nDiagnostics:\n/w/modeling.py:409:1: error: failed to legalize "
+        "operation 'arith.cmpi'\n                attention_mask > 0,\n^\n"
+        '/w/modeling.py:221:1: error: failed to run translation for backend #hal.executable.target<"vulkan">\n',
+        'modeling.py:221:1: error: failed to run translation for backend #hal.executable.target<"vulkan">',
+    ),
+    "an exception that shows another compiler's words": (
+        "When we compile an encoder of ours, x-compile ends in this error:\n"
+        '  File "/v/lib/site-packages/x/tools/binaries.py", line 196, in invoke\n    raise CompilerToolError(p)\n'
+        "x.compiler.tools.binaries.CompilerToolError: Error invoking x-compile\nDiagnostics:\n"
+        "<eval>.3:651:14: error: failed to legalize operation 'arith.constant'\n",
+        "<eval>.3:651:14: error: failed to legalize operation 'arith.constant'",
+    ),
+    "MLIR's own program": (
+        "[mlir](convert-arith-to-amdgpu) mlir-opt crashes at Casting.h:566 with assertion `isa<To>(Val) && "
+        '"cast<Ty>() argument of incompatible type!"\' failed.\n\nFixed since.\n',
+        "[mlir](convert-arith-to-amdgpu) mlir-opt crashes at Casting.h:566 with assertion `isa<To>(Val) && "
+        '"cast<Ty>() argument of incompatible type!"\' failed.',
+    ),
     "an extension's build": (
         "running build_ext\nbuilding 'pack._gpu' extension\n/usr/bin/ld: cannot find -lcuda\n"
         "collect2: ld returned 1 exit status\nerror: command 'gcc' failed with exit status 1\n",

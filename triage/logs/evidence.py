@@ -190,7 +190,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return environment.is_tritons(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return not other_programs.is_about_another_dialect(diagnosis)
-    words = diagnosis.exception is not None and is_tritons(first)
+    words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
     return words or _OWN_WORDS.search(first) is not None
 
 
@@ -204,16 +204,22 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     ``traceback``: whether one that the line ends is without any frame of Triton; None if it ends none.
     """
     diagnosis = finding.diagnosis
-    if _is_own(diagnosis):
+    is_own = _is_own(diagnosis)
+    # Of the words of MLIR alone: programs that other compilers compile may be in Python as well.
+    is_mlirs = diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _OWN_WORDS.search(diagnosis.message[:1000])
+    if is_own and not is_mlirs:
+        return replace(finding, foreign=False)
+    near = [*window.before, window.line, *islice(window.after, _NEAR)]
+    has_run = any(map(_has_run, near))
+    if is_own and not has_run:
         return replace(finding, foreign=False)
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
         return replace(finding, foreign=traceback)
-    near = [*window.before, window.line, *islice(window.after, _NEAR)]
     # Triton's own launcher is compiled and linked as well.
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.is_tritons, near)):
         return replace(finding, foreign=False)
     foreign = True if other_programs.is_of_another_library(diagnosis) else None
-    return replace(finding, foreign=foreign, beside=any(map(_has_run, near)))
+    return replace(finding, foreign=foreign, beside=has_run)
 
 
 def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:

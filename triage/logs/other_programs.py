@@ -18,7 +18,8 @@ _OTHER_TRITONS = regex(
 )
 # What ran, where Triton has no program but Python: a prompt with another program, LLVM's line about its own, the name
 # of a program before what it says of its source. How clang begins LLVM's errors, and a tag of its issues. Functions of
-# C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in.
+# C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in. What runs passes
+# of MLIR, and attributes of dialects that no kernel passes through.
 _RAN = regex(
     r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
@@ -27,6 +28,8 @@ _RAN = regex(
     r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift)\b(?!\.)"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
     r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
+    r"|(?<![\w/-])(?!triton)[a-z][a-z-]{1,30}-opt(?=[ `]|$)"
+    r"|[#!](?:hal|spirv|spv|stablehlo|mhlo|torch|tosa|util|flow)\.[a-z]"
 )
 _PLAIN = regex(r"\b[A-Za-z][a-z]{1,30}\b")
 # Words that only sentences and their parts have.
