@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fault_streams import module
@@ -23,6 +24,7 @@ from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.run import Run
 from triage.harness.toolchains import Toolchains
 from triage.harness.work import Work
+from triage.harness.worker import wire
 from triage.harness.worker.recorder import MARK
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Status, Undecided
@@ -144,6 +146,26 @@ def test_a_failure_is_one_of_a_fork_of_its_own(forks: Forks, toolchains: Toolcha
     answers = results(forks, toolchains, module(tmp_path, "pass"), 16, 32, 64, TOO_LARGE, 128)
     assert statuses(answers) == [Status.OK] * 3 + [Status.ERROR, Status.OK]
     assert forks.repeated == [False, False, True, True, False, False], "the fourth was compiled twice"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {},
+        {"seconds": 1.0, "max_rss_bytes": 1, "stages": [["ttir", -1.0]]},
+        {"seconds": 1.0, "max_rss_bytes": 1, "stages": [["dinner", 1.0]]},
+        {"seconds": 1.0, "max_rss_bytes": 1, "stages": [7]},
+        {"seconds": 1.0, "max_rss_bytes": "much", "stages": []},
+        {"seconds": float("nan"), "max_rss_bytes": 1, "stages": []},
+        {"seconds": 1.0, "max_rss_bytes": 1 << 60, "stages": []},
+    ],
+)
+def test_an_end_that_no_worker_reports_is_none(end: dict[str, Any]) -> None:
+    run = Run(Path(), 1.0, BoundedLog(), RunFacts(), repeats.Repeats(), is_fresh=False)
+    event = {"ev": "ended", "seconds": 1.0, "max_rss_bytes": 1, "stages": [["ttir", 0.5]]}
+    assert run.take(f"{run.token} {wire.dumps(event)}".encode())
+    assert not run.take(f"{run.token} {wire.dumps({'ev': 'ended', **end})}".encode())
+    assert not run.take(f"other {wire.dumps(event)}".encode())
 
 
 def test_rare_failures_and_short_compiles_make_it_pay() -> None:

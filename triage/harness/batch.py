@@ -57,7 +57,7 @@ class Batch:
                 self.clock = RunClock(self.current[1].limit_s, fresh=False)
         if self.process.has_ended or self.current is None:
             self.clock.end()
-        elif self.current[1].facts.events:
+        elif self.current[1].has_begun:
             self.clock.begin()
 
     def take(self, now: float = float("inf")) -> list[tuple[Work, Run]]:

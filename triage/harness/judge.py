@@ -36,11 +36,13 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class RunFacts:
-    """What is known when a process has ended. ``status``: its wait status, None when its server was lost. ``crowded``:
-    it was killed for too many processes. ``oom_kills``: processes that Linux killed meanwhile for want of memory.
-    ``ulimits``: see :mod:`triage.harness.ulimits`."""
+    """What is known when a compile has ended. ``stages``: those of one that ended well, with the process ready for
+    another; the events that report them are left out. ``status``: its wait status, None when its server was lost.
+    ``crowded``: it was killed for too many processes. ``oom_kills``: processes that Linux killed meanwhile for want of
+    memory. ``ulimits``: see :mod:`triage.harness.ulimits`."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
+    stages: tuple[StageTime, ...] | None = None
     log: str = ""
     dropped: int = 0
     status: int | None = None
@@ -80,7 +82,8 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     """Classify how the run ended. Signals and limits take precedence over anything printed."""
     log, marks = split_marks(facts.log, token)
     events = [event for event in map(read_event, facts.events) if event is not None]
-    done = [StageTime(Stage(event["stage"]), float(event["seconds"])) for event in events if event["ev"] == "end"]
+    ends = (event for event in events if event["ev"] == "end")
+    done = facts.stages or tuple(StageTime(Stage(event["stage"]), float(event["seconds"])) for event in ends)
     begun = [Stage(event["stage"]) for event in events if event["ev"] == "begin"]
     imports = [event["ev"] for event in events if event["ev"] in ("importing", "imported")]
     pipelines = [bool(event["running"]) for event in events if event["ev"] == "pipeline"]

@@ -5,11 +5,9 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from triage.harness.remote import read_available
 from triage.harness.run import Run
-from triage.harness.worker import wire
 from triage.harness.worker.recorder import MARK
 
 _PIPE_BYTES = 1 << 20
@@ -19,8 +17,6 @@ _MOST_EVENT_BYTES = 1 << 20
 """A line of the result pipe; the longest real one, an exception chain, is bounded by the worker at about 100 KB."""
 _MOST_RESULT_BYTES = 64 << 20
 """Bytes of one compile in the result pipe. Garbage above that ends it."""
-_MOST = 1 << 50
-"""Above every number of seconds and bytes that a compile can take."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,40 +61,24 @@ class Results:
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
         self.ended = 0
-        self._buffer = bytearray()
+        self._rest = b""
         self._received = 0
 
-    @property
-    def current(self) -> Run | None:
-        """The run that is next to end."""
-        return self._runs[self.ended] if self.ended < len(self._runs) else None
-
     def write(self, data: bytes) -> None:
-        """Parse the bytes that came through the pipe."""
+        """Take the bytes that came through the pipe."""
+        left = iter(self._runs[self.ended :])
+        run = next(left, None)
         self._received += len(data)
-        if (run := self.current) is not None and self._received > _MOST_RESULT_BYTES:
+        if run is not None and self._received > _MOST_RESULT_BYTES:
             run.flooded = True
             return
-        self._buffer += data
-        *lines, rest = self._buffer.split(b"\n")
+        *lines, rest = (self._rest + data).split(b"\n")
         # An endless line is garbage; what follows the next line break is read again.
-        self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
-        for line in lines:
-            if line and (run := self.current) is not None:
-                event = wire.parse_event(bytes(line), run.token)
-                if event is not None:
-                    # JSON spells halves of characters as escapes.
-                    self._add(run, _printable(event) if b"\\u" in line else event)
-
-    def _add(self, run: Run, event: dict[str, Any]) -> None:
-        match event:
-            case {"ev": "ended", "seconds": float() as seconds, "max_rss_bytes": int() as size}:
-                if 0 <= seconds < _MOST and 0 <= size < _MOST:
-                    run.facts.status, run.facts.duration_s, run.facts.max_rss_bytes = 0, seconds, size
-                    self.ended += 1
-                    self._received = 0
-            case _:
-                run.facts.events.append(event)
+        self._rest = rest if len(rest) <= _MOST_EVENT_BYTES else b""
+        for line in filter(None, lines):
+            if run is not None and run.take(line):
+                self.ended, run = self.ended + 1, next(left, None)
+                self._received = 0
 
 
 class Logs:
@@ -128,12 +108,3 @@ class Logs:
     def close(self) -> None:
         """Nothing more comes."""
         self._logs[self._at].write(self._rest)
-
-
-def _printable(value: Any) -> Any:
-    """The same without halves of characters, which no file and no terminal takes."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_printable(name): _printable(item) for name, item in value.items()}
-    return [_printable(item) for item in value] if isinstance(value, list) else value

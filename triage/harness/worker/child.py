@@ -46,7 +46,7 @@ def run_forked(
         return False
     # The most resident memory is that of all compiles so far.
     used = {"seconds": perf_counter() - began, "max_rss_bytes": getrusage(RUSAGE_SELF).ru_maxrss * 1024}
-    return recording.emit("ended", **used)
+    return recording.emit("ended", stages=recording.stages, **used)
 
 
 def _surroundings() -> Any:

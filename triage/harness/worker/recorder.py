@@ -6,7 +6,7 @@ kernel wrote into the same pipe cannot hide or forge one.
 
 from os import fstat, getpid, set_blocking, write
 from time import perf_counter
-from typing import Any, Optional
+from typing import Any, List, Optional, Tuple
 
 from . import wire
 
@@ -20,7 +20,8 @@ class Unreported(Exception):
 
 class Recorder:
     """Writes events as they happen; after a kill at any instruction the last event is known. ``until``: where to stop.
-    ``tag``: arguments of the last pipeline's run after its module: from 3.6 on a name for its reproducer."""
+    ``stages``: those that have ended, and how long they took. ``tag``: arguments of the last pipeline's run after its
+    module: from 3.6 on a name for its reproducer."""
 
     def __init__(self, fd: int, token: str, until: Optional[str] = None) -> None:
         self._fd = fd
@@ -30,6 +31,7 @@ class Recorder:
         self.until = until
         self._stage: Optional[str] = None
         self._began = 0.0
+        self.stages: List[Tuple[str, float]] = []
         self.ptxas_log = ""
         self.tag: Any = ()
 
@@ -65,7 +67,9 @@ class Recorder:
     def end(self) -> None:
         """The open stage finished."""
         if self._stage is not None:
-            self.emit("end", stage=self._stage, seconds=perf_counter() - self._began)
+            seconds = perf_counter() - self._began
+            self.stages.append((self._stage, seconds))
+            self.emit("end", stage=self._stage, seconds=seconds)
             self._stage = None
 
 
