@@ -46,7 +46,7 @@ _OF_ANY_PROGRAM = frozenset(
 )
 """Kinds of failure that programs without a compiler have as well."""
 _OF_A_KIND = frozenset({"kind", "stage", "compiler"})
-_OF_A_PLACE = frozenset({"file", "pass"})
+_COARSE = _OF_A_KIND | {"file", "pass", "exception"}
 _UNWRAPPED, _WRAPPED = Kind.PYTHON_EXCEPTION.value, Kind.FRONTEND_ERROR.value
 _SOURCE = "source"
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -278,8 +278,8 @@ def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evide
         names.add(field.name)
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
     is_specific = bool(names - _OF_A_KIND)
-    # A kind or a file does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
-    if False in conditions or (None in conditions and not names - _OF_A_KIND - _OF_A_PLACE):
+    # A kind or a file does not identify a bug: unless something confirms the conditions, such an entry is a guess.
+    if False in conditions or (None in conditions and not names - _COARSE):
         return None
     if is_specific:
         way = Way.SPECIFIC
