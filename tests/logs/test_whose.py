@@ -321,3 +321,15 @@ def test_the_end_of_a_process_whose_failure_is_another_program_s() -> None:
         "python: Objects/methodobject.c:115: PyCFunction_Call: Assertion `!slp' failed.\nAborted\n"
     )
     assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "/start.sh: line 15:   341 Segmentation fault      (core dumped) ./server --model x",
+        "/aten/cuda/Indexing.cu:92: f: block: [0,0,0], thread: [32,0,0] Assertion `i < n` failed.",
+        "/usr/bin/ld: cannot find -lcudart: No such file or directory\ncollect2: error: ld returned 1 exit status",
+    ],
+)
+def test_a_list_of_packages_with_triton_makes_no_failure_triton_s(failure: str) -> None:
+    assert diagnose_text(f"torch==2.6.0\ntriton==3.2.0\n\nI get this when I start training:\n\n{failure}\n") is None

@@ -253,7 +253,8 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
             return finding.foreign is True
         # Around the compiler the same fails whoever tells it.
         told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
-        return has_run or told or (finding.beside and not whole) or lines > _longest(finding)
+        beside = finding.beside and (not whole or _is_generic(finding))
+        return has_run or told or beside or lines > _longest(finding)
 
     result: list[Finding] = []
     for finding in known:

@@ -19,7 +19,7 @@ _OTHER_TRITONS = regex(
 # What ran, where Triton has no program but Python: a prompt with another program, LLVM's line about its own, the name
 # of a program before what it says of its source. How clang begins LLVM's errors, and a tag of its issues. Functions of
 # C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in. What runs passes
-# of MLIR, and attributes of dialects that no kernel passes through.
+# of MLIR, attributes of dialects that no kernel passes through, and what a shell says that it ran.
 _RAN = regex(
     r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
@@ -27,6 +27,8 @@ _RAN = regex(
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
     r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift)\b(?!\.)"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
+    r"|\d\s{1,8}(?:Segmentation fault|Aborted|Killed)\s{2,20}(?:\(core dumped\)\s{1,4})?"
+    r"(?!\(|\S{0,200}(?:py|torchrun|accelerate|deepspeed|triton|sh\b|srun|mpirun|env\b))\S"
     r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
     r"|(?<![\w/-])(?!triton)[a-z][a-z-]{1,30}-opt(?=[ `]|$)"
     r"|[#!](?:hal|spirv|spv|stablehlo|mhlo|torch|tosa|util|flow)\.[a-z]"

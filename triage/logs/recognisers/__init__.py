@@ -13,6 +13,7 @@ ORDER = (
     "cute_back_end",
     "cute_report",
     "cute_exception",
+    "device_assertion",
     "assertion",
     "unreachable",
     "out_of_memory",

@@ -37,9 +37,9 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
         "The linker does not find {}",
         regex(
             r"(?:[Cc]annot find |unable to find library |library not found for )"
-            r"(-l(?:cuda|python|amdhip|hip)[\w.]{0,40})"
+            r"(-l(?:cuda(?!rt|dev)|python|amdhip|hip)[\w.]{0,40})"
             r"|error: library '([\w.]{1,60})' not found"
-            rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda|python)\w{{0,20}}\.lib)"
+            rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda(?!rt|dev)|python)\w{{0,20}}\.lib)"
         ),
     ),
     (
