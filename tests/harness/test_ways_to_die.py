@@ -88,7 +88,7 @@ One = Callable[..., Outcome]
 # --- what compiles, and what it uses ------------------------------------------------------------------------------
 
 
-@releases
+@on_the_newest
 def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolchain) -> None:
     cases = [
         kernel_cases.add(),
@@ -199,7 +199,7 @@ def test_gluon_kernels_compile_and_fail(compile_all: Compile, toolchain: Toolcha
 # --- A: the front-end ---------------------------------------------------------------------------------------------
 
 
-@releases
+@on_the_newest
 def test_a_front_end_error_has_the_line_of_the_kernel(compile_one: One, toolchain: Toolchain) -> None:
     case = kernel_cases.elementwise("wrong_shapes", "fp32")
     outcome = compile_one(case, toolchain)
@@ -341,7 +341,7 @@ def test_an_error_that_is_only_printed_is_not_a_good_compile(
 # --- F: the assembler refuses -------------------------------------------------------------------------------------
 
 
-@releases
+@on_the_newest
 def test_ptxas_refuses_what_inline_assembly_said(compile_one: One, toolchain: Toolchain) -> None:
     case = kernel_cases.assembly("frobnicate.s32 $0, $1;", "=r,r")
     outcome = compile_one(case, toolchain)
@@ -366,7 +366,7 @@ def test_amds_assembler_refuses_what_inline_assembly_said(compile_one: One, tool
 TOO_MANY_STAGES = kernel_cases.matmul(32, 32, 128, "cuda:80", num_stages=12)
 
 
-@releases
+@on_the_newest
 @pytest.mark.parametrize(
     ("case", "resource", "limit"),
     [
@@ -387,7 +387,7 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
     assert found.required > limit
 
 
-@releases
+@on_the_newest
 @pytest.mark.parametrize(
     ("until", "done"), [(Milestone.ALLOCATED, 2), (Milestone.CONVERTED, 2), (Stage.LLIR, 3)], ids=str
 )

@@ -101,6 +101,7 @@ def scaled_case(a: str, b: str, tile: tuple[int, int, int], vector: int = 32, wa
     }
 
 
+@pytest.mark.slow
 def test_block_scaled_dots_have_descriptors_that_read_as_what_was_asked() -> None:
     asked = [("e5m2", "e2m1", 32, "mxf8f6f4"), ("e2m1", "e2m1", 32, "mxf4"), ("e2m1", "e2m1", 16, "mxf4nvf4")]
     answers = compiled(KERNELS, [scaled_case(a, b, (128, 32, 128), vector) for a, b, vector, _ in asked])
