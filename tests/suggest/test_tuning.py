@@ -83,6 +83,24 @@ def test_a_pipeline_that_is_too_deep_gets_the_configuration_that_is_fast(report:
     assert [one for one in report.suggestions if set(one.changes) & {"M", "N", "K"}] == []
 
 
+@pytest.mark.slow
+def test_what_fails_alike_gets_what_was_chosen_before(
+    matmul: Case, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    text = MATMUL.replace("BK: tl.constexpr)", "BK: tl.constexpr, GROUP: tl.constexpr)").replace(
+        "// across", "// GROUP"
+    )
+    (matmul.folder / "kernel.py").write_text(text)
+    cases = [replace(matmul, constexprs=frozen({**matmul.constexprs, "GROUP": group})) for group in (8, 16)]
+    options = Options(budget=Budget(enough=1), configurations_only=True)
+    with Session(options) as session:
+        first, second = (report for report in session.check_all(cases) if isinstance(report, Report))
+    assert [tried.changes for tried in second.tried] == [first.suggestions[0].changes]
+    assert second.suggestions[0].resources == first.suggestions[0].resources
+    assert second.suggestions[0].expected == first.suggestions[0].expected
+
+
 def test_the_space_moves_tiles_alone(matmul: Case) -> None:
     space = Space(matmul, matmul.text(), multiplies=True)
     assert dict(space.tiles) == {"BM": 128, "BN": 256, "BK": 64}

@@ -99,7 +99,11 @@ class Search:
                     self.progress(len(self._tried), len(self._compiled))
         finally:
             deadline.until = before
-        return self.best()
+        best = self.best()
+        is_good = best and any(good.changes == best[0].changes for good in self._good())
+        if is_good and self.tuning is not None and self.tuning.begins:
+            self.tuning.choose(self.neighbour(best[0]))
+        return best
 
     def best(self) -> list[Suggestion]:
         """What works of what was tried until now, best first."""
@@ -140,7 +144,9 @@ class Search:
         if self.tuning is not None:
             yield from self.tuning.expectations.ask(self.tuning.case, self.tuning.toolchain)
             if self.tuning.begins:
-                yield from self._tuned({}, limits, started)
+                yield from self._chosen_before(limits)
+                if not self._good():
+                    yield from self._tuned({}, limits, started)
                 is_tuned = bool(self._good())
         for neighbour in self._with_further(neighbours):
             if self._is_over(started):
@@ -167,6 +173,16 @@ class Search:
                     continue  # A smaller change already compiles, and more of it regains nothing.
             yield self._request(neighbour, limits)
             yield from self._read_compiled()
+
+    def _chosen_before(self, limits: Limits) -> Iterator[Request | None]:
+        """What an earlier search chose for a configuration that fails alike."""
+        assert self.tuning is not None
+        while self.tuning.expectations.is_waiting:
+            yield None
+        if (neighbour := self.tuning.chosen_before()) is not None:
+            yield self._request(neighbour, limits)
+            while self._ended < self._asked:
+                yield None
 
     def _with_further(self, neighbours: Iterable[Neighbour]) -> Iterator[Neighbour | None]:
         """The neighbours, and behind the first of them and the last, while none compiled, second changes; None where

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from triage.filesystem.files import read_file
 from triage.harness.artifacts import MOST_BYTES, give_up
@@ -18,6 +19,7 @@ from triage.performance.cost import DOUBT
 from triage.performance.estimate import estimate
 from triage.performance.estimate.reader import read
 from triage.performance.estimate.work import TYPICAL, BlockWork
+from triage.suggest.proposal import Proposal
 
 
 @dataclass(slots=True)
@@ -30,14 +32,23 @@ class Corrections:
     copies: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a search chose, and the values that it changes."""
+
+    proposal: Proposal
+    before: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class Expectations:
     """Asks for the TTIR of cases, and estimates. ``extent``: of a problem's axis where the case states no sizes;
-    ``spent_s``: how long the front end took for the answers of a search."""
+    ``spent_s``: how long the front end took for the answers of a search; ``chosen``: by what the choice depended on."""
 
     limits: Limits
     extent: int = TYPICAL
     spent_s: float = 0.0
+    chosen: dict[str, Chosen] = field(default_factory=dict)
     _works: dict[str, BlockWork | None] = field(default_factory=dict)
     _waiting: set[str] = field(default_factory=set)
     _corrections: dict[str, Corrections] = field(default_factory=dict)

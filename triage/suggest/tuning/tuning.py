@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from triage.source.parameters import KernelSource
 from triage.suggest.budget import ENOUGH
 from triage.suggest.configuration import DEFAULT_WARPS
 from triage.suggest.neighbour import Neighbour, configuration
-from triage.suggest.proposal import Proposal
-from triage.suggest.tuning.expectations import Expectations, relative_to
+from triage.suggest.proposal import Move, Proposal
+from triage.suggest.tuning.expectations import Chosen, Expectations, relative_to
 from triage.suggest.tuning.space import Space
 from triage.suggest.tuning.tuner import Tuner
 
@@ -62,6 +62,32 @@ class Tuning:
     def neighbour(self, proposal: Proposal) -> Neighbour:
         """The neighbour that compiles a proposal of the search."""
         return configuration(self.case, self.toolchain, self.facts, proposal)
+
+    def chosen_before(self) -> Neighbour | None:
+        """What an earlier search chose for a configuration with the same work, resources and options: the model cannot
+        tell the two apart. None without one."""
+        key = self._alike
+        chosen = self.expectations.chosen.get(key) if key is not None else None
+        if chosen is None or self._values(chosen.proposal.changes) != chosen.before:
+            return None
+        return self.neighbour(chosen.proposal)
+
+    def choose(self, neighbour: Neighbour) -> None:
+        """Remember the choice of this search for those to come."""
+        if (key := self._alike) is not None:
+            proposal = Proposal(neighbour.changes, Move.TILE, 0.0, neighbour.distance, neighbour.why)
+            self.expectations.chosen.setdefault(key, Chosen(proposal, self._values(neighbour.changes)))
+
+    @property
+    def _alike(self) -> str | None:
+        """Equal for failing configurations that the model does not tell apart; None where there is no TTIR."""
+        work = self.expectations.work(self.case)
+        options = sorted(self.case.options.items())
+        return None if work is None else repr((str(self.case.target), self.toolchain, work, options, self.resources))
+
+    def _values(self, names: Iterable[str]) -> dict[str, Any]:
+        values = {**self.case.options, **self.case.constexprs}
+        return {name: values.get(name) for name in names}
 
     def asked(self, outcome: Outcome) -> estimate.TimeEstimate | None:
         """Estimate for the failing configuration as if it compiled."""
