@@ -302,3 +302,11 @@ def test_the_colours_in_a_repr_are_control_sequences() -> None:
 def test_the_assertion_of_a_notebook_s_frame_has_the_lines_below_it() -> None:
     frame = "File ~/x/triton/language/semantic.py:9, in dot(lhs)\n      8 x\n----> 9     assert pack >= 1\n     10 y\n"
     assert diagnosed(f"{frame}\nAssertionError\n").headline == "AssertionError: assert pack >= 1"
+
+
+def test_what_stands_behind_a_cause_that_is_quoted_whole_is_not_its_text() -> None:
+    diagnosis = diagnosed(
+        "triton.compiler.errors.CompilationError: at 2:4:\ndef f(x):\n    g(x)\n    ^\nNameError('g is not defined')\n"
+        "Warning: the process group was not destroyed before the program's end\n"
+    )
+    assert (diagnosis.headline, diagnosis.message) == ("NameError: g is not defined", "NameError: g is not defined")

@@ -45,7 +45,7 @@ _COMPARED = 60
 # Of a report, a traceback, a stack or a dump, which may have sentences.
 _OF_REPORTS = regex(
     r"^(?:    |\s{0,3}(?:File \"|#\d|\*? ?(?:frame|thread) #\d|(?:PC: )?@ {1,12}0x|0x|\d{1,4}\. ?\s|\d{1,6} \||PLEASE"
-    r"|; \*\*\*|//|Traceback|During handling of))"
+    r"|; \*\*\*|//|Traceback|During handling of|\w{0,40}[Ww]arning: ))"
     r"|\bRunning pass '|^The above exception"
 )
 #: What the driver calls PTX that a program gives it to assemble; Triton assembles its own in a file.

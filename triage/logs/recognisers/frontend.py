@@ -101,7 +101,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
     excerpt = after[caret - 1].rstrip() if caret else first_line.rstrip() or None
     cause = []
     for index in range(caret + 1, min(caret + 1 + _MAX_CAUSE_LINES, len(after))):
-        if _ends_block(after[index]):
+        # A cause that is quoted whole ends with its line.
+        if _ends_block(after[index]) or (cause and _REPR.match(cause[0].strip())):
             break
         cause.append(after[index])
     return excerpt, cause, caret + 1 + len(cause)
