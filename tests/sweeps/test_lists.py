@@ -134,6 +134,22 @@ def sweep(cache: Path) -> Callable[..., Run]:
     return lambda *arguments, **named: call_triage(cache, "sweep", *arguments, **named)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "option"),
+    [
+        (("--kernel", OK), ("--set", "BLOCK=64")),
+        (("--kernel", OK), ("--where", "BLOCK > 1")),
+        ((), ("--num-warps", "2")),
+    ],
+)
+def test_what_a_list_has_no_use_for_is_an_error(
+    sweep: Callable[..., Run], tmp_path: Path, kernel: tuple[str, ...], option: tuple[str, str]
+) -> None:
+    (tmp_path / f"{H100}.json").write_text(json.dumps({"1": TABLE["1"] if kernel else MOE}))
+    run = sweep(str(tmp_path), *kernel, *option)
+    assert (run.code, run.err.partition(" is a list")[0]) == (2, f"triage: {option[0]}: {tmp_path}")
+
+
 def test_what_fails_is_replaced_and_the_rest_stays(
     sweep: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,12 @@ def active(sweep: Callable[..., Run], tmp_path_factory: pytest.TempPathFactory) 
     return folder, run
 
 
+def test_a_damaged_part_is_named(sweep: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("no database")
+    run = sweep("merge", str(tmp_path), "-o", str(tmp_path / "whole"))
+    assert (run.code, run.err.partition(" (")[0]) == (2, f"triage: {tmp_path / FILE}: not a ledger that can be read")
+
+
 def files(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 

@@ -131,12 +131,15 @@ def command(
         listed: TunedList | None = None
         if resume is not None:
             stored = StoredSweep.read(resume, sources)
+            usable_folder("--resume", resume)
             space, part, listed = stored.space, part or stored.shard, stored.listed
             plan = plan if plan != SweepPlan() else stored.plan
             values["python"] = values["python"] or stored.python
             commands = stored.commands(("triage", "sweep", "--resume", str(resume)))
         else:
             progress.step(f"reading {names[0]}")
+            if end.folder is not None:
+                usable_folder("-o", end.folder)
             others = {"fail_on": fail_on, "write_fixed": write_fixed and str(write_fixed)}
             if sweep_list.is_list(names[0]):
                 listed = sweep_list.read(names[0], kernel, stated_targets(values), values, progress)
@@ -149,8 +152,6 @@ def command(
             )
         if write_fixed is not None:
             sweep_list.check_writable(listed, write_fixed)
-        if end.folder is not None:
-            usable_folder("-o", end.folder)
         options = SweepOptions(
             folder=end.folder,
             python=values["python"],

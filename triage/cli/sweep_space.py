@@ -36,6 +36,8 @@ from triage.sweeps.space import Space
 
 _AXES = ("sets", "wheres", "targets", "tritons", "cutes")
 """Options of this command that others do not have, or not several times."""
+_SEVERAL = ("targets", "tritons", "cutes")
+"""Those of them that a list has as well."""
 _OF_CASE = (*_AXES, "arg", "const", "divisible", "num_warps", "num_stages", "num_ctas", "option")
 """Options that say what is swept."""
 
@@ -162,6 +164,14 @@ def _list(
 def tuned(listed: TunedList, values: dict[str, Any]) -> DescribedSweep:
     """A list of tuned configurations, for the targets and releases that are asked for; without ``--target`` for those
     that its files name. Raises InputError."""
+    unused = (
+        ("sets", "wheres") if listed.kernel is not None else tuple(each for each in _OF_CASE if each not in _SEVERAL)
+    )
+    if ignored := stated_options({**dict.fromkeys(_OF_CASE), **{name: values[name] for name in unused}}, {}):
+        whose = "its files say the kernel and its types; " if ignored[0] not in ("--set", "--where") else ""
+        raise InputError(
+            f"{ignored[0]}: {listed.path} is a list of configurations, all compiled as they are; {whose}leave it out"
+        )
     case = listed.cases[0]
     releases = _releases(case, values)
     targets = _targets(case, values) or tuple(dict.fromkeys(each for entry in listed.entries for each in entry.cases))

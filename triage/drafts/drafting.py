@@ -113,12 +113,12 @@ class Settled:
 
 
 class Tally:
-    """Reports how many configurations of kernels were compiled. ``expected``: plans; what they are to try is counted
-    as it becomes known."""
+    """Reports how many configurations of kernels were compiled. ``expected``: kernels and targets; what they are to try
+    is counted as it becomes known."""
 
     def __init__(self, progress: Progress, expected: int) -> None:
         self._step, self._countdown = progress.step, Countdown(expected)
-        self._step(f"compiling {count(expected, 'kernel')}, as drafted")
+        self._step(f"drafting and compiling {count(expected, 'kernel')}")
 
     def configured(self, plan: Plan, configurations: int) -> None:
         """So many configurations of a plan are to be compiled."""

@@ -67,11 +67,11 @@ class KnownFailure:
 
 
 class Ledger:
-    """One file; without ``path`` in memory. Raises InputError for a file that is not a ledger, EnvironmentFault where
-    the disk refuses it."""
+    """One file; without ``path`` in memory. ``copied``: the file that it is a copy of, which errors name. Raises
+    InputError for a file that is not a ledger, EnvironmentFault where the disk refuses it."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._name = str(path or "the ledger")
+    def __init__(self, path: Path | None = None, copied: Path | None = None) -> None:
+        self._name = str(copied or path or "the ledger")
         self._keys: dict[str, str] = {}
         if path is not None and path.is_symlink():
             raise InputError(f"{path}: is a link, and results are written only into the folder itself; remove it")

@@ -81,7 +81,7 @@ def _copied(folder: Path, into: Path) -> Ledger:
             if path.exists():
                 _copy(path, into / path.name)
         if _state(files) == before:
-            return Ledger(into / FILE)
+            return Ledger(into / FILE, copied=folder / FILE)
     raise InputError(f"{folder / FILE}: is written to; merge it when its sweep has ended")
 
 
