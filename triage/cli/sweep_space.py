@@ -167,7 +167,7 @@ def tuned(listed: TunedList, values: dict[str, Any]) -> DescribedSweep:
     unused = (
         ("sets", "wheres") if listed.kernel is not None else tuple(each for each in _OF_CASE if each not in _SEVERAL)
     )
-    if ignored := stated_options({**dict.fromkeys(_OF_CASE), **{name: values[name] for name in unused}}, {}):
+    if ignored := stated_options({**dict.fromkeys(_OF_CASE), **{name: values.get(name) for name in unused}}, {}):
         whose = "its files say the kernel and its types; " if ignored[0] not in ("--set", "--where") else ""
         raise InputError(
             f"{ignored[0]}: {listed.path} is a list of configurations, all compiled as they are; {whose}leave it out"
