@@ -79,6 +79,7 @@ class Library:
     def __init__(self, columns: Sequence[Column]) -> None:
         self.terms = list(_terms([column for column in columns if column.size]))
         self._known: dict[tuple[int, ...], list[float]] = {}
+        self._fits: dict[tuple[tuple[tuple[int, ...], float], ...], Formula | None] = {}
 
     def _products(self, at: Sequence[int]) -> list[float]:
         """The values of all terms in a cell."""
@@ -89,8 +90,12 @@ class Library:
 
     def fit(self, rows: Sequence[Row]) -> Formula | None:
         """The formula with the fewest terms that is exact, else the best that was seen; None without rows."""
-        if not rows:
-            return None
+        key = tuple((tuple(at), number) for at, number in rows)
+        if key not in self._fits:
+            self._fits[key] = self._fitted(rows) if rows else None
+        return self._fits[key]
+
+    def _fitted(self, rows: Sequence[Row]) -> Formula | None:
         distinct: dict[tuple[float, ...], tuple[Term, tuple[float, ...]]] = {}
         products = [self._products(at) for at, _ in rows]
         scales = [1 / number for _, number in rows]
@@ -99,26 +104,28 @@ class Library:
             if first:
                 # Terms that are proportional on these rows are one: the simplest is taken, as terms are ordered.
                 distinct.setdefault(tuple(map(truediv, values, repeat(first))), (term, tuple(map(mul, values, scales))))
-        features = [(values, term, sum(map(mul, values, values))) for term, values in distinct.values()]
+        system = _System([values for _, values in distinct.values()])
+        terms = [term for term, _ in distinct.values()]
         best: Formula | None = None
-        beam: list[tuple[tuple[int, ...], list[float]]] = [((), [1.0] * len(rows))]
+        beam: list[tuple[tuple[int, ...], Sequence[float]]] = [((), [1.0] * len(rows))]
         for _ in range(min(MOST_TERMS, len(rows))):
-            grown: dict[tuple[int, ...], tuple[float, list[float], list[float]]] = {}
+            grown: dict[tuple[int, ...], _Solution] = {}
             for chosen, residual in beam:
-                for index in _promising(features, residual, chosen):
+                for index in system.promising(residual, chosen):
                     key = tuple(sorted((*chosen, index)))
-                    if key not in grown and (solved := _solve([features[i][0] for i in key])) is not None:
-                        weights, rest = solved
-                        grown[key] = max(map(abs, rest)), weights, rest
+                    if key not in grown and (solution := system.solve(key)) is not None:
+                        grown[key] = solution
             if not grown:
                 break
-            ranked = sorted(grown.items(), key=lambda item: sum(value * value for value in item[1][2]))
-            for key, (worst, weights, _) in ranked[:_BEAM]:
+            beam = []
+            for key, (_, weights) in sorted(grown.items(), key=lambda item: item[1][0])[:_BEAM]:
+                rest = system.rest(key, weights)
+                worst = max(map(abs, rest))
+                beam.append((key, rest))
                 if best is None or worst < best.residual:
-                    best = Formula(tuple(features[i][1] for i in key), tuple(weights), worst, len(rows))
+                    best = Formula(tuple(terms[i] for i in key), tuple(weights), worst, len(rows))
             if best is not None and best.residual <= EXACT:
                 return best
-            beam = [(key, rest) for key, (_, _, rest) in ranked[:_BEAM]]
         return best
 
 
@@ -140,36 +147,58 @@ def _choices(group: Sequence[Sequence[Factor]]) -> Iterator[Term]:
             yield (factor, *rest)
 
 
-Feature = tuple[tuple[float, ...], Term, float]
+_Solution = tuple[float, list[float]]
+"""The sum of the squares of what remains, and the weights."""
 
 
-def _promising(features: Sequence[Feature], residual: Sequence[float], chosen: Sequence[int]) -> list[int]:
-    """The features that agree best with what is not explained yet."""
+class _System:
+    """Columns, of which sums are to be one in every row: least squares by the normal equations, whose products are
+    computed once."""
 
-    agreements = [
-        (sum(map(mul, values, residual)) ** 2 / square, -index) for index, (values, _, square) in enumerate(features)
-    ]
-    best = nlargest(2 * _BEAM + len(chosen), agreements)
-    return [-index for _, index in best if -index not in chosen]
+    def __init__(self, columns: Sequence[Sequence[float]]) -> None:
+        self._columns = columns
+        self._squares: list[float] = [sum(map(mul, column, column)) for column in columns]
+        self._sums: list[float] = [sum(column) for column in columns]
+        self._products: dict[tuple[int, int], float] = {}
 
+    def promising(self, residual: Sequence[float], chosen: Sequence[int]) -> list[int]:
+        """The columns that agree best with what is not explained yet."""
+        agreements = [
+            (sum(map(mul, column, residual)) ** 2 / square, -index)
+            for index, (column, square) in enumerate(zip(self._columns, self._squares, strict=True))
+        ]
+        best = nlargest(2 * _BEAM + len(chosen), agreements)
+        return [-index for _, index in best if -index not in chosen]
 
-def _solve(columns: Sequence[Sequence[float]]) -> tuple[list[float], list[float]] | None:
-    """Weights of the columns whose sum is nearest to one in every row, and what remains; None where the columns depend
-    on each other, or where a weight is negative: nothing uses less than no memory."""
-    size = len(columns)
-    matrix = [[sum(map(mul, columns[i], columns[j])) for j in range(size)] + [sum(columns[i])] for i in range(size)]
-    squares = [matrix[i][i] for i in range(size)]
-    for i in range(size):
-        pivot = max(range(i, size), key=lambda row: abs(matrix[row][i]))
-        if abs(matrix[pivot][i]) <= 1e-9 * squares[i]:
+    def rest(self, chosen: Sequence[int], weights: Sequence[float]) -> list[float]:
+        """What remains of each row."""
+        parts = [map(mul, repeat(weight), self._columns[i]) for i, weight in zip(chosen, weights, strict=True)]
+        return [1 - value for value in map(sum, zip(*parts, strict=True))]
+
+    def solve(self, chosen: Sequence[int]) -> _Solution | None:
+        """None where the columns depend on each other, or where a weight is negative: nothing uses less than no
+        memory."""
+        size = len(chosen)
+        matrix = [[self._product(i, j) for j in chosen] + [self._sums[i]] for i in chosen]
+        for i in range(size):
+            pivot = max(range(i, size), key=lambda row: abs(matrix[row][i]))
+            if abs(matrix[pivot][i]) <= 1e-9 * self._squares[chosen[i]]:
+                return None
+            matrix[i], matrix[pivot] = matrix[pivot], matrix[i]
+            for row in range(size):
+                if row != i:
+                    factor = matrix[row][i] / matrix[i][i]
+                    matrix[row] = [a - factor * b for a, b in zip(matrix[row], matrix[i], strict=True)]
+        weights = [matrix[i][size] / matrix[i][i] for i in range(size)]
+        if min(weights) < 0:
             return None
-        matrix[i], matrix[pivot] = matrix[pivot], matrix[i]
-        for row in range(size):
-            if row != i:
-                factor = matrix[row][i] / matrix[i][i]
-                matrix[row] = [a - factor * b for a, b in zip(matrix[row], matrix[i], strict=True)]
-    weights = [matrix[i][size] / matrix[i][i] for i in range(size)]
-    if min(weights) < 0:
-        return None
-    rest = [1 - sum(w * c for w, c in zip(weights, row, strict=True)) for row in zip(*columns, strict=True)]
-    return weights, rest
+        explained = sum(weight * self._sums[i] for i, weight in zip(chosen, weights, strict=True))
+        return float(len(self._columns[0]) - explained), weights
+
+    def _product(self, i: int, j: int) -> float:
+        if i == j:
+            return self._squares[i]
+        key = (i, j) if i < j else (j, i)
+        if key not in self._products:
+            self._products[key] = float(sum(map(mul, self._columns[i], self._columns[j])))
+        return self._products[key]
