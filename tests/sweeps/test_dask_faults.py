@@ -52,7 +52,7 @@ def test_two_local_workers_make_the_same_map(whole: Any, cache: Path, tmp_path: 
     run = SweepProcess(cache, *SPACE, "--dask", "local:2", "--json", "-o", tmp_path).end()
     assert run.code == 0, run.err
     assert cells(run.document) == cells(whole)
-    assert run.err.splitlines()[0].startswith("dask: 2 workers with 2 threads at tcp://127.0.0.1:")
+    assert "\ndask: 2 workers with 2 threads at tcp://127.0.0.1:" in f"\n{run.err}"
 
 
 def test_the_tool_is_killed(whole: Any, cache: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_worker_is_killed(whole: Any, cache: Path, tmp_path: Path) -> None:
     run = sweep.end()
     assert run.code == 0, run.err
     assert cells(run.document) == cells(whole)
-    assert len(run.err.splitlines()) == 1  # Nothing of Dask's own.
+    assert "distributed" not in run.err  # Nothing of Dask's own: the rest is how far the sweep is.
 
 
 @pytest.mark.parametrize("returns", [True, False], ids=["restarted", "gone"])
