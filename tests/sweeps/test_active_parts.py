@@ -23,6 +23,7 @@ from triage.sweeps.active.order import Order
 from triage.sweeps.active.pieces import Sized
 from triage.sweeps.active.predicates import Sample
 from triage.sweeps.active.quantities import ResourceQuantity
+from triage.sweeps.active.slowness import Slowness
 from triage.sweeps.columns import columns
 from triage.sweeps.grid import Grid, SweepAxis, cells_of, set_of
 
@@ -175,3 +176,23 @@ def test_chosen_cells_tighten_the_bound_until_one_is_predicted_wrong() -> None:
     assert calibration.bound == pytest.approx(upper_bound(0, 50, 1 - 0.05 / 3))
     calibration.learn(0, legal=False, is_random=False)
     assert calibration.bound == pytest.approx(upper_bound(0, 10, 1 - 0.05 / 3))
+
+
+def test_slow_cells_are_looked_for_beside_slow_ones() -> None:
+    """Three axes multiply the time; the slowest cell is reached from those that take seconds."""
+    slowness = Slowness(GRID)
+
+    def seconds(cell: int) -> float:
+        at = GRID.at(cell)
+        return float(0.2 * 5 ** at[1] * 4 ** at[2] * (3 if at[0] else 1))
+
+    left = GRID.whole
+    for cell in random.Random(6).sample(range(GRID.size), 30):
+        slowness.learn(cell, min(seconds(cell), 60.0))
+        left &= ~(1 << cell)
+    found = slowness.slowest(left)
+    assert found is not None
+    assert seconds(found) > 60
+    quick = Slowness(GRID)
+    quick.learn(0, 1.0)
+    assert quick.slowest(GRID.whole) is None

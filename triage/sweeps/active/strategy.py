@@ -3,10 +3,11 @@
 1. A covering design: every pair of values once, corners first (``design.py``).
 2. Rounds of eight. What compiles use of a resource bounds what others use (``quantities.py``), failures become rules,
    of which a committee has several versions (``hypotheses.py``, ``committee.py``). A round has two random cells, which
-   are predicted before they are compiled. The others are cells of which nothing tells on which side of a limit they
-   are, as long as such predictions are likelier to be wrong than those of the other sources were; cells on which the
-   committee disagrees; one-factor neighbours of failures; combinations of values that no legal cell had; and, where a
-   rule holds, those that none of its failures had.
+   are predicted before they are compiled, and where compiles are slow one that may take longest (``slowness.py``). The
+   others are cells of which nothing tells on which side of a limit they are, as long as such predictions are likelier
+   to be wrong than those of the other sources were; cells on which the committee disagrees; one-factor neighbours of
+   failures; combinations of values that no legal cell had; and, where a rule holds, those that none of its failures
+   had.
 3. The end: the budget, or several rounds without a surprise once the random cells bound the error.
 """
 
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
+from triage.model.diagnosis import Kind
 from triage.model.target import Target
 from triage.sweeps.active.calibration import Calibration
 from triage.sweeps.active.committee import Committee, Opinion
@@ -27,6 +29,7 @@ from triage.sweeps.active.inert import inert_axes
 from triage.sweeps.active.measures import MeasureBoxes, measures
 from triage.sweeps.active.neighbourhood import experiments, unusual
 from triage.sweeps.active.quantities import ResourceQuantity, used
+from triage.sweeps.active.slowness import Slowness
 from triage.sweeps.grid import Cell, CellSet, Grid
 from triage.sweeps.observation import CellObservation, Predicted, PredictedCells
 from triage.sweeps.purpose import CellPurpose
@@ -50,6 +53,8 @@ def part_of(grid: Grid) -> int:
 
 _DESIGN = 1 / 3
 """Part of the budget that the covering design may use."""
+_WORTHLESS = 1 / 8
+"""Slow cells are not looked for any more when a wrong prediction is less likely than this among them."""
 
 
 class Source(Enum):
@@ -61,6 +66,7 @@ class Source(Enum):
     NEIGHBOUR = "neighbour"
     NOVEL = "novel"
     UNUSUAL = "unusual"
+    SLOW = "slow"
 
 
 class ActiveStrategy:
@@ -74,6 +80,7 @@ class ActiveStrategy:
         self._boxes = MeasureBoxes(grid)
         self._committee = Committee(grid, self._evidence, self._boxes, self._rng)
         self._quantities: dict[str, ResourceQuantity] = {}
+        self._slowness = Slowness(grid)
         self._opinion: Opinion | None = None
         self._design, self._tested = Design(grid, self._rng), Design(grid, self._rng, corners=False)
         self._designing = True
@@ -127,6 +134,8 @@ class ActiveStrategy:
         self._surprised |= not legal and observation.signature not in self._evidence.failing
         if legal:
             self._tested.learn(cell)
+        if observation.duration_s is not None and (legal or observation.kind == Kind.TIMEOUT.value):
+            self._slowness.learn(cell, observation.duration_s)
         self._evidence.learn(cell, observation)
         for resource, number in used(observation):
             if resource not in self._quantities:
@@ -185,6 +194,10 @@ class ActiveStrategy:
             Source.NOVEL: self._novel(opinion),
             Source.UNUSUAL: self._unusual(disputed),
         }
+        if self._promise(Source.SLOW) > _WORTHLESS and len(self._queue) < count:
+            slowest = self._slowness.slowest(self._unseen & ~opinion.illegal)
+            if slowest is not None:
+                self._take(slowest, opinion, Source.SLOW)
         limits = self._near_limits(opinion)
         near = next(limits, None)
         turns = deque(sources)
