@@ -62,13 +62,13 @@ _SLOW = pytest.mark.slow
 GONE = ("unused", "out[", "value", "cute.size", "too_large")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "compiles", "most", "kept", "gone"),
     [
         # Each of these goes long before the end of the reduction.
-        ("barrier", 24, 130, "barrier_id", ("utils", "Waiter")),
-        pytest.param("barrier", 48, 60, "barrier_id", ("scale", "out[", "utils", "Waiter"), marks=_SLOW),
-        pytest.param("Waiter", 250, 90, "self.barrier", GONE, marks=_SLOW),
+        ("barrier", 48, 60, "barrier_id", ("scale", "out[", "utils", "Waiter")),
+        ("Waiter", 250, 90, "self.barrier", GONE),
     ],
 )
 def test_what_the_failure_does_not_need_is_gone(
@@ -105,7 +105,6 @@ def script(toolchain: Toolchain, original: Case, folder: Path) -> Path:
     return path
 
 
-# That of ``barrier`` runs in the fast set as the end of its reduction.
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "dies" else _SLOW) for name in CASES])
 def test_a_reproducer_needs_the_dsl_alone(newest_cute: Toolchain, tmp_path: Path, name: str) -> None:
     original = case(name, tmp_path)

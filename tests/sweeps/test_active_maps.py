@@ -15,7 +15,7 @@ from triage.sweeps.grid import Grid, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted
 
 PART = 0.15
-FAST = ("attention", "softmax-targets", "sorted-rows")
+FAST = ("softmax-targets", "sorted-rows")
 """Grids that every run replays."""
 MISSED = {
     "gated-layer": (2,),
