@@ -61,7 +61,8 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("pytest-xdist", r"\[gw\d{1,3}\] "),
     (
         "glog, torch; not those of fatal lines, which have the failure's file and line",
-        rf"\[?[IWE]\d{{0,4}} ?{_CLOCK} {{1,4}}(?:\d{{1,18}} )?{_SOURCE}\] ?",
+        rf"\[?[IWE](?:\d{{0,4}} ?{_CLOCK}|\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[+-]\d\d:\d\d)?(?:\.\d{{1,9}})?)"
+        rf" {{1,4}}(?:\d{{1,18}} )?{_SOURCE}\] ?",
     ),
     ("torch: frame, artifact", r"\[\d{1,4}/\d{1,4}(?:_\d{1,4})?\] |\[__\w{1,40}\] "),
     ("vLLM's logger", rf"{_LEVEL} \d\d-\d\d {_CLOCK} \[?{_SOURCE}\](?: |$)"),

@@ -24,6 +24,8 @@ _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
 _OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".
 _RUNNING = regex(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
+# How Ascend's compiler names the pass whose failure is below.
+_ENCOUNTERS = regex(r"\[(?P<name>\w{1,100})\] encounters error:")
 
 # LLVM's "stack dump" of `triton-opt k.mlir -one-pass`: with several passes it does not tell which of them ran.
 _ARGUMENTS = regex(r"Program arguments: \S{0,1000}-opt\b(?P<arguments>.{0,4000})")
@@ -54,6 +56,7 @@ ANCHORS = (
     "Pipeline failed while executing ",
     "Running pass ",
     "Program arguments: ",
+    "] encounters error:",
     ".reqntid ",
     ".maxntid ",
     "$ python",
@@ -128,7 +131,9 @@ class Context:
         elif "Pipeline failed while executing " in line:
             failed = failed_pass(line) if len(self.failed) < 1000 else None
             self.failed += [(position, failed)] if failed else []
-        elif "Running pass " in line and (running := _RUNNING.search(line)):
+        elif ("Running pass " in line and (running := _RUNNING.search(line))) or (
+            "] encounters error:" in line and (running := _ENCOUNTERS.search(line))
+        ):
             self.dumped = running["name"]
         elif "Program arguments: " in line and (program := _ARGUMENTS.search(line)):
             names = _PASS_ARGUMENT.findall(program["arguments"])

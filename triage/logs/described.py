@@ -19,6 +19,7 @@ _UNUSABLE = (
 _COMPILE = r"\b(?:compil(?:e[sd]?|ing|ation|er)|autotun(?:e[dr]?|ing)|ptxas|llc|make_(?:ttir|ttgir|llir|ptx|cubin))\b"
 _NO_END = (
     r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bnon-termination"
+    r"|\btim(?:e[sd]?|ing)[ -]?outs?\b"
     r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
 )
 _CRASH = r"(?:\bseg(?:mentation)?[ -]?faults?\b|\bsegfault(?:ed|ing)\b|\bSIGSEGVs?\b)"

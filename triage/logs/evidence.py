@@ -33,8 +33,9 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
         "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
-        "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel", "Triton compilation failed",
-        "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [", "[Triton][BEG]",
+        "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "2-.-1-.-0-", "riton kernel",
+        "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
+        "[Triton][BEG]",
     ),
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
@@ -48,12 +49,13 @@ _NAMED = regex(
     r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
+_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor", re.IGNORECASE)
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
     r"|\bptxas-blackwell\b"
-    r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
+    r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
@@ -78,12 +80,18 @@ LAUNCH = regex(r"\w\[[^\]]{1,200}\]\(")
 _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memory access fault by GPU")
 #: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
 _FEW, _FEWEST = 8, 3
+#: So many times as many where it names a compiler: lists of installed packages do so, and are longer.
+_TIMES_IF_NAMED = 4
 #: Failures of programs that few but compilers for GPUs run.
 _COMPILERS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
 )
 #: How a library says that it goes on without Triton: what fails below it is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
+#: What Triton raises below what its passes printed.
+_RUN_FAILED = "PassManager::run failed"
+# What a kernel calls, in an error of a code generator's.
+_INTRINSIC = regex(r"%?llvm\.(?:nvvm|amdgcn)\.")
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
@@ -142,6 +150,15 @@ def _of_output(evidence: Collection[Compiler], findings: Iterable[Finding], whol
     return of_lines | of_failures or set(evidence)
 
 
+def _named(lines: Sequence[str]) -> Compiler | None:
+    """The only compiler that a text names; None where it names none or both."""
+    if not any(map(_NAMED.search, lines)) or other_programs.are_other_tritons(lines):
+        return None
+    of_cute = any(map(other_programs.names_cute, lines))
+    of_triton = any(map(_NAMED_TRITON.search, lines))
+    return None if of_cute and of_triton else CUTE if of_cute else TRITON
+
+
 def attributed(finding: Finding, window: Window) -> Finding:
     """The finding with the compiler whose words its lines have."""
     if finding.diagnosis.compiler is not None:
@@ -176,6 +193,12 @@ def _longest(finding: Finding) -> float:
         return _FEWEST  # links any program
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
     return math.inf if compilers else _FEW
+
+
+def _is_intrinsics(diagnosis: Diagnosis) -> bool:
+    """True for an error of the code generator's about an intrinsic that kernels call."""
+    of_llvm = diagnosis.kind in (Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC)
+    return of_llvm and _INTRINSIC.search(diagnosis.message[:1000]) is not None
 
 
 def _is_own(diagnosis: Diagnosis) -> bool:
@@ -218,6 +241,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     # Triton's own launcher is compiled and linked as well.
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.is_tritons, near)):
         return replace(finding, foreign=False)
+    if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(_RUN_FAILED in line for line in islice(window.after, _NEAR)):
+        return replace(finding, foreign=has_run)
     foreign = True if other_programs.is_of_another_library(diagnosis) else None
     return replace(finding, foreign=foreign, beside=has_run)
 
@@ -241,18 +266,30 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     ]
     last = max((finding.position for finding in known), default=-1)
     # Of a long text no line is kept: what is near a failure decides.
+    named = None if has_evidence else _named(whole)
+    if named:
+        known = [
+            replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or named))
+            if finding.diagnosis.exception is not None
+            else finding
+            for finding in known
+        ]
+    # An inference server has caches, models and exceptions of its own.
+    of_server = not has_evidence and other_programs.are_other_tritons(whole) and not any(map(_is_evidence, whole))
     is_open = not has_evidence and any(finding.foreign is None for finding in known) and not _has_words(whole)
     has_run = is_open and any(map(other_programs.has_run, whole))
     is_told = is_open and other_programs.is_told(whole, [finding.diagnosis.message for finding in known])
-    lines = len(whole) or math.inf
+    lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if not has_evidence and is_about(whole) else 1)
 
     def is_foreign(finding: Finding) -> bool:
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last:
             return True
+        if of_server:
+            return True
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
         # Around the compiler the same fails whoever tells it.
-        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
+        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT and not _is_intrinsics(finding.diagnosis)
         beside = finding.beside and (not whole or _is_generic(finding))
         return has_run or told or beside or lines > _longest(finding)
 

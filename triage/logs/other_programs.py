@@ -28,7 +28,7 @@ _RAN = regex(
     r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift)\b(?!\.)"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
     r"|\d\s{1,8}(?:Segmentation fault|Aborted|Killed)\s{2,20}(?:\(core dumped\)\s{1,4})?"
-    r"(?!\(|\S{0,200}(?:py|torchrun|accelerate|deepspeed|triton|sh\b|srun|mpirun|env\b))\S"
+    r"(?!\(|\S{0,200}(?:py|torchrun|accelerate|deepspeed|triton|ptxas|sh\b|srun|mpirun|env\b))\S"
     r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
     r"|(?<![\w/-])(?!triton)[a-z][a-z-]{1,30}-opt(?=[ `]|$)"
     r"|[#!](?:hal|spirv|spv|stablehlo|mhlo|torch|tosa|util|flow)\.[a-z]"
@@ -102,9 +102,14 @@ def is_sentence(line: str) -> bool:
 _CUTE_PACKAGE = regex(r"\bcutlass[-_]dsl\b|\bCu[Tt]e ?-?DSL\b", re.IGNORECASE)
 
 
+def names_cute(line: str) -> bool:
+    """True for a line that names CuTe DSL."""
+    return _CUTE_PACKAGE.search(line) is not None
+
+
 def is_of_cute(diagnosis: Diagnosis, whole: Sequence[str]) -> bool:
     """True for an error of the driver's assembler in a text that names CuTe DSL, which has the driver assemble PTX."""
-    return is_of_the_driver(diagnosis) and any(map(_CUTE_PACKAGE.search, whole))
+    return is_of_the_driver(diagnosis) and any(map(names_cute, whole))
 
 
 def is_of_the_driver(diagnosis: Diagnosis) -> bool:

@@ -37,7 +37,7 @@ _STAGES_OF_CUTE = frozenset({Stage.TRACE, Stage.VERIFY, Stage.PASSES})
 
 def printed_error(log: str) -> Diagnosis | None:
     """The first error that a compiler printed in ``log`` although it went on; None for warnings and remarks."""
-    for finding in ranked(_own(read(log).findings)):
+    for finding in ranked(_own(read(log, captured=False).findings)):
         if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
             return finding.diagnosis
     return None
@@ -117,7 +117,7 @@ class Printed:
 
 def read_outcome(outcome: Outcome) -> Printed:
     """Read the outcome's texts: the part of a diagnosis that takes time in proportion to the log."""
-    reading = read(_lines(outcome))
+    reading = read(_lines(outcome), captured=False)
     findings = _own(reading.findings)
     if outcome.status is Status.CRASH:
         # A process that a signal or exit() ended raised nothing: an exception in its log was handled.

@@ -19,6 +19,7 @@ from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
 from triage.logs.named_pass import with_named_pass
+from triage.logs.prefixed import MOST_LINES, behind_prefix
 from triage.logs.quoted import quoted, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
@@ -121,9 +122,13 @@ def _is_quotation(window: Window) -> bool:
 class _Collector:
     """The findings of a log, bounded in number and size."""
 
+    captured: bool
     findings: list[Finding] = field(default_factory=list)
     #: The last failures of other programs.
     others: deque[Finding] = field(default_factory=lambda: deque(maxlen=MAX_OTHERS))
+    #: Failures behind a prefix of another kind than those that are removed, while nothing else is found.
+    prefixed: list[Finding] = field(default_factory=list)
+    _tried: int = 0
     _highest: Specificity = Specificity.TAIL
     # The last line that is part of a finding.
     _last: int = -1
@@ -141,6 +146,8 @@ class _Collector:
             self._last = window.position + extent
             return 0
         finding, work = self._recognise(window)
+        if finding is None or finding.diagnosis.kind is Kind.OTHER:
+            work += self._behind_prefix(window, context)
         if finding is not None and finding.diagnosis.kind is Kind.OTHER:
             self.others.append(finding)
         elif finding is not None:
@@ -150,6 +157,14 @@ class _Collector:
             self._highest = max(self._highest, finding.specificity)
             self._characters += len(finding.diagnosis.message)
         return work
+
+    def _behind_prefix(self, window: Window, context: Context) -> int:
+        if not self.captured or self.findings or self._tried >= MOST_LINES:
+            return 0
+        self._tried += 1
+        if found := behind_prefix(window):
+            self.prefixed.append(_with_context(*found, context))
+        return _WORK
 
     def _recognise(self, window: Window) -> tuple[Finding | None, int]:
         # Many findings must not hide a more specific one.
@@ -215,10 +230,13 @@ def _completed(finding: Finding, context: Context) -> Finding:
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))
 
 
-def read(log: Log, sieve: Sieve | None = None) -> Reading:
-    """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result."""
+def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading:
+    """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result.
+
+    ``captured``: its lines may have prefixes of whatever they came through.
+    """
     context = Context()
-    collector = _Collector()
+    collector = _Collector(captured)
     links: list[chains.ChainLink] = []
     excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
@@ -235,6 +253,7 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
         )
         collector.findings.insert(0, replace(quotation, specificity=specificity))
+    collector.findings = collector.findings or collector.prefixed
     joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)
@@ -252,6 +271,8 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
     if told := in_prose or quoted(lines):
         return told
+    if collector.prefixed:
+        return None
     is_open = not (collector.findings or collector.others) and is_about(lines)
     statement = stated(lines, _read_line) if is_open else None
     cut = cut_traceback(lines) if is_open else None

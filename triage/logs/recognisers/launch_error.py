@@ -27,6 +27,12 @@ _RUNTIME = regex(
 _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 # The ROCm runtime's, which ends the process.
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
+# The HSA runtime's, which aborts the process, and the run-time of Ascend's, which names the kernel.
+_DEVICE = regex(
+    r"\bHSA_STATUS_ERROR_(?:MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION|EXCEPTION)\b.{0,300}"
+    r"|\b(?i:ai ?(?:core|vec(?:tor)?)|vector core) (?i:kernel execute failed|(?:kernel )?exception\b).{0,400}"
+    r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
+)
 #: Errors of loading the binary; all others are of launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
 
@@ -43,6 +49,8 @@ def _read(window: Window) -> Finding | None:
     if fault := _FAULT.search(window.line):
         following = window.after[0].strip() if window.after and not window.line.rstrip().endswith(".") else ""
         return finding(window, Kind.LAUNCH_ERROR, f"{fault.group()} {following}".strip(), stage="launch")
+    if device := _DEVICE.search(window.line):
+        return finding(window, Kind.LAUNCH_ERROR, f"The kernel failed on the device: {device.group()}", stage="launch")
     error = error_text(window.line)
     if error is None:
         return None
@@ -61,6 +69,10 @@ RECOGNISER = Recogniser(
         "cuLaunchKernel",
         "rror: ",
         "Memory access fault",
+        "HSA_STATUS_ERROR_",
+        "execute failed",
+        "execution is abnormal",
+        "core exception",
     ),
     read=_read,
     examples={
@@ -69,6 +81,11 @@ RECOGNISER = Recogniser(
             Kind.LAUNCH_ERROR
         ),
         "Memory access fault by GPU node-1 on address 0x7f00. Reason: Page not present.": Kind.LAUNCH_ERROR,
+        "Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_MEMORY_FAULT: a page is not mapped. code: 0x2b": (
+            Kind.LAUNCH_ERROR
+        ),
+        "Aicore kernel execute failed, device_id=0, stream_id=3, fault kernel_name=add_kernel_0": Kind.LAUNCH_ERROR,
+        "The vector core execution is abnormal, errcode 0x1": Kind.LAUNCH_ERROR,
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,

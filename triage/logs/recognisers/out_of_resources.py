@@ -23,8 +23,11 @@ _CUT = regex(
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
     r"|\b(?P<buffer>ub|UB) overflow\b"
 )
-# The exception's name without its text: in a title, or as torch passes on what a thread of its own raised.
-_NAMED = regex(r"(?:^|\bCaught |[\]:] )(?:triton\.(?:\w{1,40}\.){1,4})?OutOfResources(?::?$| in replica \d)")
+# The exception's name without its text: in a title, as torch passes on what a thread of its own raised, or cut off.
+_NAMED = regex(
+    r"(?:^|\bCaught |[\]:] )(?:triton\.(?:\w{1,40}\.){1,4})?OutOfResources(?::?$| in replica \d)"
+    r"|\bNo valid triton configs\. OutOf\w{0,12}$"
+)
 #: Lines after the first that the numbers may stand in.
 _MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
@@ -86,6 +89,7 @@ RECOGNISER = Recogniser(
     anchors=(
         "out of resource",
         "OutOfResources",
+        "No valid triton configs. ",
         " overflow",
         "hared memory requested",
         "hared memory size",

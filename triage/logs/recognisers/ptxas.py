@@ -23,6 +23,20 @@ _FAILED = regex(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P
 _CALLED = regex(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
 )
+# As a shell prints it.
+_DIED = regex(
+    r"\b(?P<word>Segmentation fault|Bus error|Aborted|Killed|Illegal instruction)\s{1,20}(?:\(core dumped\)\s{1,20})?"
+    r"(?:\S{0,200}/)?ptxas\b"
+)
+_SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Bus error": "SIGBUS",
+    "Aborted": "SIGABRT",
+    "Killed": "SIGKILL",
+    "Illegal instruction": "SIGILL",
+}
+#: Lines above that a shell's may stand in, where a terminal has wrapped it.
+_WRAPPED = 3
 # Cut off before the exit status: only the frames above show what was called.
 _CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
 _FEATURE = regex(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
@@ -54,12 +68,21 @@ def _read(window: Window) -> Finding | None:
     return _consequence(window, line)
 
 
+def _died(window: Window, line: str) -> str | None:
+    """What a shell says of ptxas, in the line or in those above Triton's report."""
+    above = [*window.before][-_WRAPPED:] if _CODEGEN in line else []
+    died = _DIED.search(line) or _DIED.search("".join(part.rstrip() for part in above))
+    return died["word"] if died else None
+
+
 def _consequence(window: Window, line: str) -> Finding | None:
     """Triton's or Python's report of how ptxas ended; a negative code is the signal that ended it."""
     called = _CALLED.search(line) if "Command '" in line and "ptxas" in line else None
     failed = _FAILED.search(line) or called
     if failed is None and _CUT.match(line) and any("in make_cubin" in above for above in window.before):
         return _finding(window, "failed; what it printed is not in this text", Specificity.TAIL)
+    if died := _died(window, line):
+        return _finding(window, f"ended by signal {_SIGNALS[died]}", Specificity.SYMPTOM)
     if failed is None:
         if _CODEGEN not in line or line.startswith("raise "):
             return None
@@ -81,6 +104,7 @@ RECOGNISER = Recogniser(
         f"error: m.di_location<{'/folder' * 200}/k.py:1:0>: ptxas log: ptxas x, line 3; error   : bad": Kind.PTXAS,
         "PTXAS compilation error: 'mma.x' not supported on target 'sm_121a'": Kind.PTXAS,
         "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
+        "sh: line 1: 4242 Segmentation fault      (core dumped) ptxas -v --gpu-name=sm_80 /tmp/x": Kind.PTXAS,
         "CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.": Kind.PTXAS,
     },
 )

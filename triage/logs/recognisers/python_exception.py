@@ -49,7 +49,7 @@ _BANNER = regex(r"\s*$|///-{3,}\[|\[\w{1,60}\] encounters error:\s*$")
 # The front end's own; Python writes `name 'x' is not defined`.
 _NOT_DEFINED = regex(r"[A-Za-z_]\w{0,80} is not defined$")
 # The key of Triton 2's cache of compiled kernels: it is looked up, not found, and then the kernel is compiled.
-_CACHE_KEY = regex(r"\('2-\.-0-\.-0-")
+_CACHE_KEY = regex(r"\('2-\.-\d-\.-\d-")
 _SUFFIXES = ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed")
 _MAX_LINES = 40
 #: What is not part of an exception's text: a traceback, other programs' lines, the end of a block of code.

@@ -23,6 +23,8 @@ _FAILED = regex(
     r"|\", line \d{1,7}, in |^-{2,9}> ?\d{1,7} ",
     re.IGNORECASE,
 )
+# A row of what an autotuner timed: a candidate, its time and its share.
+_TIMED = regex(r"\s{0,20}\w{1,120} \d{1,9}\.\d{1,9} ms \d{1,4}(?:\.\d{1,3})?%")
 
 
 def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> Finding | None:
@@ -30,6 +32,7 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
 
     ``read``: what the recognisers make of a line alone, for its kind and its facts.
     """
+    lines = [line for line in lines if not _TIMED.match(line)]
     if not lines:
         return None
     weights = learnt()

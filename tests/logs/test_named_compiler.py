@@ -1,0 +1,83 @@
+"""Whose failure it is where nothing but a name in the text, or the line itself, tells."""
+
+from __future__ import annotations
+
+import pytest
+
+import triage
+from triage.logs import diagnose_any, diagnose_text
+from triage.model.compilers import CUTE, TRITON, Compiler
+from triage.model.diagnosis import Kind
+
+RAISED = "TypeError: Runner.prepare() takes 2 positional arguments but 3 were given"
+
+
+@pytest.mark.parametrize(
+    ("name", "compiler"), [("triton", TRITON), ("the cute dsl", CUTE), ("triton and the cute dsl", None)]
+)
+def test_an_exception_is_of_the_compiler_that_its_text_names(name: str, compiler: Compiler | None) -> None:
+    diagnosis = diagnose_text(f"With {name} installed my tool stops:\n{RAISED}\n" + "see above\n" * 12)
+    assert diagnosis is not None
+    assert diagnosis.compiler == compiler
+
+
+def test_an_exception_of_triton_s_has_at_least_its_family() -> None:
+    diagnosis = diagnose_text(f"The triton add-on stops:\n{RAISED}\n")
+    assert diagnosis is not None
+    assert [match.id for match in triage.match(diagnosis)] == ["family-python-exception"]
+
+
+def test_an_inference_server_named_triton_has_folders_of_its_own() -> None:
+    text = (
+        "Triton inference server, model_repository is set\nPermissionError: [Errno 13] Permission denied: '/triton-a'"
+    )
+    diagnosis = diagnose_any(text)
+    assert diagnosis is None or diagnosis.kind is Kind.OTHER or not triage.match(diagnosis)
+
+
+def test_an_error_above_the_pass_manager_s_end_is_the_reason() -> None:
+    for before in ("", "Why does this happen to me?\n", 'Traceback (most recent call last):\n  File "k.py", line 2\n'):
+        log = (
+            f"{before}error: operand #1 does not dominate this use\nsee below\nRuntimeError: PassManager::run failed\n"
+        )
+        diagnosis = diagnose_text(log)
+        assert diagnosis is not None
+        assert diagnosis.headline == "operand #1 does not dominate this use"
+
+
+def test_an_intrinsic_of_kernels_is_no_other_program_s() -> None:
+    line = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.barrier0"
+    assert diagnose_text(f"It is all that I get from it.\n{line}\nWhat is it, and who prints it?\n") is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a.py::test_b :0:rocdevice.cpp :2991: 3 us:  Queue aborting with error : HSA_STATUS_ERROR_EXCEPTION: trap",
+        "npu_log:  Aicore kernel execute failed, device_id=0, fault kernel_name=add_0",
+    ],
+)
+def test_run_times_name_a_kernel_that_failed_on_the_device(line: str) -> None:
+    diagnosis = diagnose_text(f"with triton\n{line}\nFatal Python error: Aborted\n")
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.LAUNCH_ERROR
+
+
+def test_a_shell_s_line_about_ptxas_that_a_terminal_wrapped() -> None:
+    text = "sh: 77 Segmentation fault   (core dumped) pt  \nxas -v a\nERROR:x:Internal Triton PTX codegen error:\n"
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None
+    assert diagnosis.headline == "ptxas: ended by signal SIGSEGV"
+
+
+def test_a_row_of_an_autotuner_s_table_states_no_failure() -> None:
+    row = "  triton_mm_7 0.0451 ms 100.0% ACC_TYPE='tl.float32', BLOCK_K=64, num_stages=5, num_warps=8\n"
+    diagnosis = diagnose_any(row * 3 + "AUTOTUNE mm: the candidates cannot be compared\n")
+    assert diagnosis is None or "ms 100.0%" not in diagnosis.headline
+
+
+def test_the_pass_that_ascend_s_compiler_names_is_that_of_the_failure_below() -> None:
+    log = "triton.compiler.errors.MLIRCompilationError:\n[ConvertXToY] encounters error:\nLLVM ERROR: gone\n"
+    diagnosis = diagnose_text(log)
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.LLVM_FATAL, "ConvertXToY")

@@ -1,0 +1,60 @@
+"""A failure behind a prefix that `clean.PREFIXES` does not list: read where the words of a recogniser begin.
+
+``      caught RuntimeError: could not allocate output register``, ``# DSLRuntimeError: Unable to convert …``
+
+Asked only about a text in which nothing else is recognised: in a sentence such words may be of another failure.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from triage.logs.finding import Finding
+from triage.logs.other_programs import is_without_terms
+from triage.logs.patterns import regex
+from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind, Trait
+
+#: Of a text so many lines are tried, and of a line so many beginnings.
+MOST_LINES = 200
+_MOST_BEGINNINGS = 8
+# Behind indentation, behind the mark that ends a prefix (`clang: error: ` names a program), and where the name of an
+# exception with a text begins.
+_BEGINNING = regex(
+    r"^\s{1,80}(?=\S)|(?::(?!\s{1,8}(?:fatal )?error: )|[\])>|#*;]|--|//| -|=>|->|→)\s{1,8}(?=\S)"
+    r"|\s(?=(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): \S)"
+)
+# A line of Python source (its comments show what was printed), and what is no failure.
+_NOT_PRINTED = regex(
+    r"\s{0,80}(?:raise|assert|return|print|if|def|except|with|for|import|from)\b"
+    r"|.{0,400}\b(?:(?i:warning|remark)s?|note|logger\.\w{1,20}\():? "
+)
+
+
+def _beginnings(line: str) -> Iterator[str]:
+    for number, match in enumerate(_BEGINNING.finditer(line)):
+        if number == _MOST_BEGINNINGS:
+            return
+        yield line[match.end() :]
+
+
+def _says_more(diagnosis: Diagnosis) -> bool:
+    """False for what any program says: `clang: error: no such file`."""
+    kind = diagnosis.kind
+    return kind is not Kind.OTHER and not kind.has(Trait.PROCESS_END) and not is_without_terms(diagnosis)
+
+
+def behind_prefix(window: Window) -> tuple[Finding, Window] | None:
+    """The failure that a line states behind a prefix, with the window as it is without; None where it states none."""
+    if _NOT_PRINTED.match(window.line):
+        return None
+    for rest in _beginnings(window.line):
+        shown = replace(window, line=rest)
+        for recogniser in window.readers:
+            finding = recogniser.recognise(shown)
+            if (
+                finding
+                and finding.diagnosis.kind is not Kind.OTHER
+                and not finding.diagnosis.kind.has(Trait.PROCESS_END)
+            ):
+                return finding, shown
+    return None
