@@ -27,6 +27,14 @@ def test_an_exception_of_triton_s_has_at_least_its_family() -> None:
     assert [match.id for match in triage.match(diagnosis)] == ["family-python-exception"]
 
 
+def test_an_exception_of_a_launch_is_triton_s_whatever_the_library() -> None:
+    frames = '  File "/v/site-packages/lib/ops.py", line 8, in forward\n    kern[grid](q, k, SIZE=64)\n'
+    diagnosis = diagnose_text(f"Traceback (most recent call last):\n{frames}{RAISED}\n")
+    assert diagnosis is not None
+    assert diagnosis.compiler == TRITON
+    assert [match.id for match in triage.match(diagnosis)] == ["family-python-exception"]
+
+
 def test_an_inference_server_named_triton_has_folders_of_its_own() -> None:
     text = (
         "Triton inference server, model_repository is set\nPermissionError: [Errno 13] Permission denied: '/triton-a'"

@@ -60,6 +60,14 @@ def test_what_stands_at_the_start_of_a_line_precedes() -> None:
     assert diagnosis.headline.endswith("two")
 
 
+def test_a_reason_behind_a_prefix_precedes_what_only_says_that_something_failed() -> None:
+    diagnosis = diagnose_text(
+        f"{ABOUT}step 3 -> k.py:3:4: error: 'tt.dot' op bad\nRuntimeError: PassManager::run failed\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.headline == "'tt.dot' op bad"
+
+
 def test_the_output_of_a_compile_has_no_prefixes() -> None:
     pasted, printed = (read(f"{ABOUT}w1> ValueError: one\n", captured=captured).findings for captured in (True, False))
     assert [finding.diagnosis.exception for finding in pasted] == ["ValueError"]

@@ -267,13 +267,17 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     last = max((finding.position for finding in known), default=-1)
     # Of a long text no line is kept: what is near a failure decides.
     named = None if has_evidence else _named(whole)
-    if named:
-        known = [
-            replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or named))
-            if finding.diagnosis.exception is not None
-            else finding
-            for finding in known
-        ]
+    # What is chained to a launch `kernel[grid](…)` is Triton's where nothing names CuTe DSL.
+    launched = None if CUTE in evidence or any(map(other_programs.names_cute, whole)) else TRITON
+    known = [
+        replace(
+            finding,
+            diagnosis=replace(finding.diagnosis, compiler=named or (launched if finding.foreign is False else None)),
+        )
+        if finding.diagnosis.exception is not None and finding.diagnosis.compiler is None
+        else finding
+        for finding in known
+    ]
     # An inference server has caches, models and exceptions of its own.
     of_server = not has_evidence and other_programs.are_other_tritons(whole) and not any(map(_is_evidence, whole))
     is_open = not has_evidence and any(finding.foreign is None for finding in known) and not _has_words(whole)

@@ -2,7 +2,7 @@
 
 ``      caught RuntimeError: could not allocate output register``, ``# DSLRuntimeError: Unable to convert …``
 
-Asked only about a text in which nothing else is recognised: in a sentence such words may be of another failure.
+Asked only while nothing else states a cause: in a sentence such words may be of another failure.
 """
 
 from collections.abc import Iterator

@@ -126,7 +126,7 @@ class _Collector:
     findings: list[Finding] = field(default_factory=list)
     #: The last failures of other programs.
     others: deque[Finding] = field(default_factory=lambda: deque(maxlen=MAX_OTHERS))
-    #: Failures behind a prefix of another kind than those that are removed, while nothing else is found.
+    #: Failures behind a prefix of another kind than those that are removed, while nothing else states a cause.
     prefixed: list[Finding] = field(default_factory=list)
     _tried: int = 0
     _highest: Specificity = Specificity.TAIL
@@ -158,8 +158,13 @@ class _Collector:
             self._characters += len(finding.diagnosis.message)
         return work
 
+    @property
+    def states_a_cause(self) -> bool:
+        """Whether a finding says more than that something failed."""
+        return self._highest > Specificity.TAIL
+
     def _behind_prefix(self, window: Window, context: Context) -> int:
-        if not self.captured or self.findings or self._tried >= MOST_LINES:
+        if not self.captured or self.states_a_cause or self._tried >= MOST_LINES:
             return 0
         self._tried += 1
         if found := behind_prefix(window):
@@ -253,7 +258,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
         )
         collector.findings.insert(0, replace(quotation, specificity=specificity))
-    collector.findings = collector.findings or collector.prefixed
+    if not collector.states_a_cause:
+        collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
     joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)

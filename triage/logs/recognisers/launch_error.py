@@ -29,7 +29,7 @@ _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
 # The HSA runtime's, which aborts the process, and the run-time of Ascend's, which names the kernel.
 _DEVICE = regex(
-    r"\bHSA_STATUS_ERROR_(?:MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION|EXCEPTION)\b.{0,300}"
+    r"\bHSA_STATUS_ERROR_(?:MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION|EXCEPTION): .{0,300}"
     r"|\b(?i:ai ?(?:core|vec(?:tor)?)|vector core) (?i:kernel execute failed|(?:kernel )?exception\b).{0,400}"
     r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
 )
