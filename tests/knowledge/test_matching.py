@@ -262,3 +262,20 @@ def test_an_exception_of_the_front_end_without_its_own_around_it() -> None:
     )
     assert [found.id for found in match(replace(raised, stage="source"), [known], None)] == [known.id]
     assert match(raised, [known], None) == []
+
+
+def test_a_message_that_was_cut_off_is_that_of_the_only_entry_that_begins_so() -> None:
+    cut = Diagnosis(kind=Kind.ASSERTION, headline="shape is not supp", message="WGMMA type or shape is not supp")
+    one = entry(kind=("assertion",), message=("shape is not supported",))
+    like = replace(one, id="y", symptoms=replace(one.symptoms, message=("shape is not suppressed",)))
+    whole = match(replace(cut, message="shape is not supported"), [one], None)[0]
+    assert match(cut, [one], None)[0].confidence < whole.confidence
+    assert match(cut, [one, like], None) == []
+    assert match(cut, [one], CASE) == []  # what triage compiles is whole
+    assert match(replace(cut, headline="", message="the shape"), [one], None) == []
+
+
+def test_the_pass_that_a_text_names_outvotes_words_alone() -> None:
+    words = entry(kind=("assertion",), message=("shape is not supported",))
+    in_pass = replace(words, id="y", symptoms=replace(words.symptoms, pass_name=("convert-nv-gpu-to-llvm",)))
+    assert [found.id for found in match(WGMMA, [words, in_pass], None)] == ["y", "x"]

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from triage.knowledge.calibration import RATES, Way
 from triage.knowledge.entry import Entry, Symptoms
-from triage.knowledge.wording import occurs, share
+from triage.knowledge.wording import begins_at_end, occurs, share
 from triage.model.case import Case
 from triage.model.compilers import CUTE, TRITON
 from triage.model.diagnosis import Diagnosis, Kind
@@ -65,6 +65,9 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, rel
     matches = []
     unexplained = 1.0
     matching = [(entry, best) for entry in entries if (best := _best(entry, diagnosis, facts))]
+    # Where a message was cut off, entries that begin alike cannot be told apart.
+    if sum(best.is_cut for _, best in matching) > 1:
+        matching = [(entry, best) for entry, best in matching if not best.is_cut]
     # A family is the answer only where no entry that says more is.
     for group in _groups(matching):
         matches += [
@@ -146,13 +149,15 @@ class _Facts:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A symptom beside what the diagnosis has. ``share``: of the words of its message, how many occur."""
+    """A symptom beside what the diagnosis has. ``share``: of the words of its message, how many occur. ``is_cut``: the
+    message ends within them."""
 
     name: str
     holds: bool
     doubt: float
     difference: str
     share: float = 0.0
+    is_cut: bool = False
 
 
 def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) -> Iterator[_Field]:
@@ -218,6 +223,8 @@ def _message(expected: Sequence[str], actual: str, joined: str, compared: bool) 
         # A longer text says more: of two entries that hold, the one that quotes more of the message is meant.
         doubt = _DOUBT["message"] * (1 + max(0, _SHORT - length) / _SHORT) - min(length, 100) / 2000
         return _Field("message", True, doubt, "")
+    if any(begins_at_end(text, joined) for text in expected):
+        return _Field("message", True, _DOUBT["message"], "", is_cut=True)
     if not compared:
         return _Field("message", False, 1.0, "")
     nearest = max(expected, key=lambda text: share(text, actual))
@@ -230,6 +237,7 @@ class _Best:
 
     confidence: float
     way: Way
+    is_cut: bool = False
 
 
 def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> _Best | None:
@@ -256,26 +264,32 @@ def _way(evidence: "_Evidence", entry: Entry, is_related: bool, is_elsewhere: bo
 
 
 def _weighed(evidence: "_Evidence", way: Way) -> _Best:
-    return _Best((RATES[way] - _DETAIL * evidence.doubt) * _CONDITION_UNKNOWN**evidence.unknown_conditions, way)
+    unknown = evidence.unknown_conditions + evidence.is_cut
+    return _Best((RATES[way] - _DETAIL * evidence.doubt) * _CONDITION_UNKNOWN**unknown, way, evidence.is_cut)
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """One way to match that holds. ``doubt``: how likely all of its fields agree by chance."""
+    """One way to match that holds. ``doubt``: how likely all of its fields agree by chance; ``is_cut``: the message
+    ends within the entry's words."""
 
     way: Way
     doubt: float
     unknown_conditions: int
+    is_cut: bool
 
 
 def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evidence | None:
     """What agrees if every field holds and no condition is refuted, else None."""
     doubt, names = 1.0, set()
+    is_cut = False
     for field in _fields(symptoms, diagnosis):
-        if not field.holds:
+        # What triage has compiled itself is whole.
+        if not field.holds or (field.is_cut and facts.case is not None):
             return None
         doubt *= field.doubt
         names.add(field.name)
+        is_cut = is_cut or field.is_cut
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
     is_specific = bool(names - _OF_A_KIND)
     # A kind or a file does not identify a bug: unless something confirms the conditions, such an entry is a guess.
@@ -286,7 +300,7 @@ def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evide
     else:
         is_compilers = facts.case is not None or diagnosis.kind not in _OF_ANY_PROGRAM
         way = Way.COMPILER_KIND if is_compilers else Way.ANY_KIND
-    return _Evidence(way, doubt, conditions.count(None))
+    return _Evidence(way, doubt, conditions.count(None), is_cut)
 
 
 def _is_unwrapped(symptoms: Symptoms, diagnosis: Diagnosis) -> bool:

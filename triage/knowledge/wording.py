@@ -6,6 +6,8 @@ from functools import lru_cache
 
 _FEW_WORDS = 4
 """Words of a message below which any text may have most of them."""
+_SHORTEST_CUT = 12
+"""Characters of a text with which a message that was cut off has to end."""
 _ELLIPSIS = "…"
 
 
@@ -25,6 +27,15 @@ def _in_order(parts: Sequence[str], line: str) -> bool:
             return False
         position += len(part)
     return True
+
+
+def begins_at_end(text: str, message: str) -> bool:
+    """Whether a message ends within a text of an entry, as one that was cut off does: with a good part of it, which
+    begins with a word."""
+    if _ELLIPSIS in text or len(text) <= _SHORTEST_CUT:
+        return False
+    at = message.find(text[:_SHORTEST_CUT], -len(text))
+    return at >= 0 and text.startswith(message[at:]) and " " in message[at:] and not message[at - 1 : at].isalnum()
 
 
 def share(text: str, message: str) -> float:
