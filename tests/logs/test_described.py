@@ -109,3 +109,22 @@ def test_a_message_is_not_joined_with_the_next_one() -> None:
     diagnosis = diagnose_any(text)
     assert diagnosis is not None
     assert "does not find" not in diagnosis.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Triton compilation timeouts: I waited and waited", Kind.TIMEOUT),
+        ("Autotuning my triton kernels sits at 0% for many hours", Kind.TIMEOUT),
+        ("# The triton compile freezes since num_stages is 6", Kind.TIMEOUT),
+        ("My gluon kernel deadlocks with 12 consumer warps. The GPU is busy.", Kind.UNKNOWN),
+    ],
+)
+def test_what_does_not_end_is_told_in_many_words(text: str, kind: Kind) -> None:
+    diagnosis = diagnose_any(text)
+    assert diagnosis is not None
+    assert (diagnosis.kind, bool(diagnosis.message)) == (kind, True)
+
+
+def test_a_compile_that_took_its_time_has_not_failed() -> None:
+    assert diagnose_any("Autotuning my triton kernels ran for 10 minutes, and they are 20 % faster") is None

@@ -19,7 +19,8 @@ _UNUSABLE = (
 _COMPILE = r"\b(?:compil(?:e[sd]?|ing|ation|er)|autotun(?:e[dr]?|ing)|ptxas|llc|make_(?:ttir|ttgir|llir|ptx|cubin))\b"
 _NO_END = (
     r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bnon-termination"
-    r"|\btim(?:e[sd]?|ing)[ -]?outs?\b"
+    r"|\btim(?:e[sd]?|ing)[ -]?outs?\b|\bfreez(?:es|ing)\b|\b(?:never|not) comes? back\b"
+    r"|\b(?:more than|over) (?:an?|\d{1,4}\+?|several|many) (?:hours?|minutes)\b|\bfor (?:\S{1,9} )?hours\b"
     r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
 )
 _CRASH = r"(?:\bseg(?:mentation)?[ -]?faults?\b|\bsegfault(?:ed|ing)\b|\bSIGSEGVs?\b)"
@@ -35,7 +36,9 @@ _CODE = regex(
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
 _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
-_ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,60}}{_COMPILE}", re.IGNORECASE)
+_ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,100}}{_COMPILE}", re.IGNORECASE)
+# Of a kernel that runs: no kind of its own.
+_HANGS = r"(?:\bhangs\b|\bhanging\b|\bdeadlocks?\b|\bfreezes\b|\bnever (?:returns|ends|finishes))"
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, _CRASHED),
@@ -43,6 +46,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
+    (Kind.UNKNOWN, regex(rf"\bkernels?\b.{{0,80}}{_HANGS}", re.IGNORECASE)),
     (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),
 )
 #: Those that tell the kind whatever else a line says.

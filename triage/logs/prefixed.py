@@ -15,7 +15,7 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 
 #: Of a text so many lines are tried, and of a line so many beginnings.
-MOST_LINES = 200
+MOST_LINES = 2_000
 _MOST_BEGINNINGS = 8
 # Behind indentation, behind the mark that ends a prefix (`clang: error: ` names a program), and where the name of an
 # exception with a text begins.

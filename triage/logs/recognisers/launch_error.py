@@ -31,6 +31,8 @@ _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
 _DEVICE = regex(
     r"\bHSA_STATUS_ERROR_(?:MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION|EXCEPTION): .{0,300}"
     r"|\b(?i:ai ?(?:core|vec(?:tor)?)|vector core) (?i:kernel execute failed|(?:kernel )?exception\b).{0,400}"
+    r"|\b(?i:ai(?:core|vec)) error exception\b.{0,200}|\breason=\[(?:vector core|ai ?core) [\w ]{1,60}\].{0,200}"
+    r"|\bACL stream synchronize failed\b.{0,200}"
     r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
 )
 #: Errors of loading the binary; all others are of launching or running it.
@@ -73,6 +75,9 @@ RECOGNISER = Recogniser(
         "execute failed",
         "execution is abnormal",
         "core exception",
+        "error exception",
+        "execution failed, reason=",
+        "ACL stream synchronize",
     ),
     read=_read,
     examples={
