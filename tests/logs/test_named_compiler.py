@@ -21,6 +21,13 @@ def test_an_exception_is_of_the_compiler_that_its_text_names(name: str, compiler
     assert diagnosis.compiler == compiler
 
 
+@pytest.mark.parametrize("line", ["triton==3.2.0", "- triton 3.2.0", "WARNING: triton not found; some are slow"])
+def test_a_list_of_packages_and_a_missing_package_name_no_compiler(line: str) -> None:
+    diagnosis = diagnose_any(f"{line}\n{RAISED}\n")
+    assert diagnosis is not None
+    assert (diagnosis.compiler, triage.match(diagnosis)) == (None, [])
+
+
 def test_an_exception_of_triton_s_has_at_least_its_family() -> None:
     diagnosis = diagnose_text(f"The triton add-on stops:\n{RAISED}\n")
     assert diagnosis is not None

@@ -49,7 +49,12 @@ _NAMED = regex(
     r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
-_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor", re.IGNORECASE)
+_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor|\btl\.[a-z]|torch\.compile", re.IGNORECASE)
+_LISTED = regex(
+    r"^[\s|*-]{0,8}(?:pytorch-|nvidia-)?(?:triton|cutlass)[\w-]{0,20}(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40})v?\d"
+    r"|(?<![a-z])triton\b.{0,20} not (?:found|available|installed)\b",
+    re.IGNORECASE,
+)
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
@@ -150,13 +155,18 @@ def _of_output(evidence: Collection[Compiler], findings: Iterable[Finding], whol
     return of_lines | of_failures or set(evidence)
 
 
-def _named(lines: Sequence[str]) -> Compiler | None:
-    """The only compiler that a text names; None where it names none or both."""
-    if not any(map(_NAMED.search, lines)) or other_programs.are_other_tritons(lines):
-        return None
-    of_cute = any(map(other_programs.names_cute, lines))
-    of_triton = any(map(_NAMED_TRITON.search, lines))
-    return None if of_cute and of_triton else CUTE if of_cute else TRITON
+def _naming(lines: Sequence[str]) -> list[str]:
+    """The lines that name a compiler, but for those of lists of packages and those that say that it is not there."""
+    if other_programs.are_other_tritons(lines):
+        return []
+    return [line for line in lines if _NAMED.search(line) and not _LISTED.search(line)]
+
+
+def _named(naming: Sequence[str]) -> Compiler | None:
+    """The only compiler that lines name; None where they name none or both."""
+    of_cute = any(map(other_programs.names_cute, naming))
+    of_triton = any(map(_NAMED_TRITON.search, naming))
+    return None if of_cute is of_triton else CUTE if of_cute else TRITON
 
 
 def attributed(finding: Finding, window: Window) -> Finding:
@@ -266,7 +276,8 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     ]
     last = max((finding.position for finding in known), default=-1)
     # Of a long text no line is kept: what is near a failure decides.
-    named = None if has_evidence else _named(whole)
+    naming = [] if has_evidence else _naming(whole)
+    named = _named(naming)
     # What is chained to a launch `kernel[grid](…)` is Triton's where nothing names CuTe DSL.
     launched = None if CUTE in evidence or any(map(other_programs.names_cute, whole)) else TRITON
     known = [
@@ -283,7 +294,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     is_open = not has_evidence and any(finding.foreign is None for finding in known) and not _has_words(whole)
     has_run = is_open and any(map(other_programs.has_run, whole))
     is_told = is_open and other_programs.is_told(whole, [finding.diagnosis.message for finding in known])
-    lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if not has_evidence and is_about(whole) else 1)
+    lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if naming else 1)
 
     def is_foreign(finding: Finding) -> bool:
         if finding.diagnosis.message.startswith(_WARNS) and finding.position < last:
