@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from triage.logs.finding import Finding
-from triage.logs.other_programs import is_without_terms
 from triage.logs.patterns import regex
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, Trait
+from triage.model.diagnosis import Kind, Trait
 
 #: Of a text so many lines are tried, and of a line so many beginnings.
 MOST_LINES = 2_000
@@ -37,10 +36,10 @@ def _beginnings(line: str) -> Iterator[str]:
         yield line[match.end() :]
 
 
-def _says_more(diagnosis: Diagnosis) -> bool:
+def _says_more(finding: Finding) -> bool:
     """False for what any program says: `clang: error: no such file`."""
-    kind = diagnosis.kind
-    return kind is not Kind.OTHER and not kind.has(Trait.PROCESS_END) and not is_without_terms(diagnosis)
+    kind = finding.diagnosis.kind
+    return kind is not Kind.OTHER and not kind.has(Trait.PROCESS_END)
 
 
 def behind_prefix(window: Window) -> tuple[Finding, Window] | None:
@@ -51,10 +50,6 @@ def behind_prefix(window: Window) -> tuple[Finding, Window] | None:
         shown = replace(window, line=rest)
         for recogniser in window.readers:
             finding = recogniser.recognise(shown)
-            if (
-                finding
-                and finding.diagnosis.kind is not Kind.OTHER
-                and not finding.diagnosis.kind.has(Trait.PROCESS_END)
-            ):
+            if finding and _says_more(finding):
                 return finding, shown
     return None
