@@ -18,8 +18,9 @@ from triage.harness.toolchains import Toolchains
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import InputError
+from triage.model.match import Match
 from triage.model.outcome import Stage
-from triage.model.report import Match, Report
+from triage.model.report import Report
 from triage.model.target import Target
 from triage.pipeline import Options, Session
 

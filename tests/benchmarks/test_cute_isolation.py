@@ -13,7 +13,8 @@ from test_isolation import LEAST_ROUNDS, MOST_ROUNDS, seconds
 from triage.harness.engine import Engine
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Status
 from triage.model.target import Target
 

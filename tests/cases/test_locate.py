@@ -12,8 +12,8 @@ from golden_files import Golden
 from triage.cases import reproducers
 from triage.cases.locate import locate
 from triage.cases.stated import stated_values
-from triage.model.case import Language
 from triage.model.errors import InputError
+from triage.model.language import Language
 
 ADD = f"{KERNELS}::add"
 ARGUMENTS = {"arg": ("x_ptr=*fp32", "y_ptr=*fp32", "n=i32"), "const": ("BLOCK=128",)}

@@ -15,8 +15,8 @@ from golden_files import Golden
 
 from triage.cases.locate import locate, locate_all
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Language
 from triage.model.errors import InputError
+from triage.model.language import Language
 
 NAMES = {
     "a compile that raised": ("float-atomic-xor", "checksum.ttgir", "hip:gfx1100", {"num_warps": 4, "num_ctas": 1}),

@@ -21,7 +21,7 @@ from triage.filesystem.files import usable_folder
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault
-from triage.model.report import Match
+from triage.model.match import Match
 
 ADD = (f"{KERNELS}::add", "--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg", "n=i32", "--const", "BLOCK=128")
 

@@ -8,7 +8,7 @@ from triage.cases.stated import StatedValues
 from triage.drafts.draft import drafts
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.harness.description import DescribedConfiguration, KernelDescription
-from triage.model.case import Language
+from triage.model.language import Language
 
 
 def test_blocks_of_descriptors_follow_the_configuration() -> None:

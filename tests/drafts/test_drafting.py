@@ -18,7 +18,7 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, PartialCompile
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.model.outcome import Stage
 from triage.model.progress import Progress
 from triage.model.target import Target

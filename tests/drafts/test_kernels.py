@@ -10,8 +10,8 @@ import pytest
 
 from triage.drafts.kernels import find
 from triage.drafts.model import Basis, JitFunction, Parameter
-from triage.model.case import Language
 from triage.model.errors import InputError
+from triage.model.language import Language
 
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
 

@@ -14,9 +14,10 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.compilers import CUTE
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
 

@@ -14,7 +14,8 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Status
 from triage.model.target import Target
 

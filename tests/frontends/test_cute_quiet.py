@@ -13,8 +13,9 @@ from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.harness.worker.cute import local_memory
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.compilers import CUTE
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Stage, Status
 from triage.model.target import Target
 

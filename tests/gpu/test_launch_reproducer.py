@@ -14,10 +14,10 @@ import pytest
 from commands import Run, start_triage
 
 import triage
-from triage import logs
 from triage.frontends import documents
 from triage.harness.deadline import Deadline
 from triage.harness.toolchains import Toolchain, Toolchains
+from triage.logs.outcomes import diagnose_outcome
 from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.source.specimen import Specimen
@@ -134,7 +134,7 @@ def case(folder: Path, name: str, block: int = 128) -> Case:
 
 
 def failure(seen: Outcome) -> OriginalFailure:
-    diagnosis = logs.diagnose_outcome(seen)
+    diagnosis = diagnose_outcome(seen)
     assert diagnosis is not None
     return OriginalFailure(diagnosis, seen, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
 

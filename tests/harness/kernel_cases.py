@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.target import Target
 
 KERNELS = Path(__file__).parent / "kernels"

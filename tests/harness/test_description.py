@@ -14,7 +14,7 @@ from triage.harness.description import KernelDescription, described
 from triage.harness.engine import Engine
 from triage.harness.request import DescribeKernel, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Status, Undecided
 
 releases = pytest.mark.parametrize(

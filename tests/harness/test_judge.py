@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage import logs
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks, unless_skipped
 from triage.harness.limits import GIB, Limits
 from triage.harness.store import dumps, loads
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.document import decode
 from triage.model.gpus import TensorCore
 from triage.model.outcome import BeyondShared, Outcome, Stage, Status, Undecided
@@ -290,7 +290,7 @@ def test_no_forged_field_makes_triage_stumble(last: dict[str, Any] | None) -> No
             if isinstance(result, Undecided):
                 shown = [result.reason]
             else:
-                logs.diagnose_outcome(result)
+                diagnose_outcome(result)
                 assert sum(done.seconds for done in result.stages) < 1 << 41
                 assert result.cache_key in (None, "KEY", "ttir")
                 assert loads(dumps(result), {}) == result

@@ -18,11 +18,11 @@ import pytest
 from conftest import Traces
 from fault_streams import GOOD, SHORT, SMALL, Results, Stream, module, together, told
 
-from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.remote import DISAPPEARING
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchains
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.case import Case
 from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Stage, Status, Undecided
@@ -222,7 +222,7 @@ def test_a_module_that(imports: Results, how: str) -> None:
     assert told(result) == expected
     assert isinstance(result, Outcome)
     assert (result.stage, result.imported) == (Stage.SOURCE, False)
-    found = logs.diagnose_outcome(result, Path("unimportable.py"))
+    found = diagnose_outcome(result, Path("unimportable.py"))
     assert found is not None
     assert found.headline.startswith("Importing unimportable.py ")
     assert not found.kind.has(Trait.GAVE_UP | Trait.COMPILER_MESSAGE)

@@ -16,7 +16,8 @@ from conftest import compiler
 from triage.harness.engine import Engine
 from triage.harness.servers import WORKER
 from triage.harness.toolchains import Toolchains
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Status, Undecided
 
 Compile = Callable[..., "list[Outcome | Undecided]"]

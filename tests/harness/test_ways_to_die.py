@@ -17,13 +17,13 @@ import kernel_cases
 import pytest
 from conftest import Traces, compiler
 
-from triage import logs
 from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.linker import find_lld
 from triage.harness.request import Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.gpus import TensorCore
@@ -57,7 +57,7 @@ def stages(outcome: Outcome) -> list[str]:
 
 
 def diagnosis(outcome: Outcome, case: Case) -> Diagnosis:
-    found = logs.diagnose_outcome(outcome, case.path)
+    found = diagnose_outcome(outcome, case.path)
     assert found is not None
     return found
 

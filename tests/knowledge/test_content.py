@@ -21,9 +21,10 @@ from triage.knowledge.load import load
 from triage.knowledge.observed import Behaviour
 from triage.logs import diagnose_text
 from triage.model import case as cases
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.language import Language
 from triage.model.target import Target
 
 if sys.version_info >= (3, 11):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.logs import diagnose_outcome
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Frame, Outcome, PythonError, Stage, Status

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.logs import diagnose_outcome
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.diagnosis import Kind
 from triage.model.outcome import BeyondShared, Frame, Outcome, PythonError, Stage, Status
 

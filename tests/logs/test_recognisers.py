@@ -7,8 +7,9 @@ from pkgutil import iter_modules
 
 import pytest
 
-from triage.logs import diagnose_any, diagnose_text, findings, printed_error, recognisers
+from triage.logs import diagnose_any, diagnose_text, findings, recognisers
 from triage.logs.clean import Cleaner
+from triage.logs.outcomes import printed_error
 from triage.logs.recognisers import ORDER, RECOGNISERS, Recogniser
 from triage.model.diagnosis import Diagnosis, Kind
 

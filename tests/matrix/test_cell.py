@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triage import logs
+from triage.logs.outcomes import diagnose_outcome
 from triage.matrix.cell import CellVerdict, MatrixCell, judge
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
@@ -53,7 +53,7 @@ def raised(type_: str, message: str) -> Outcome:
 
 
 def judged(case: Case, result: Outcome | Undecided) -> MatrixCell:
-    diagnosis = None if isinstance(result, Undecided) else logs.diagnose_outcome(result, case.path)
+    diagnosis = None if isinstance(result, Undecided) else diagnose_outcome(result, case.path)
     return judge(case, "3.2.0", result, diagnosis)
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from triage import logs
+from triage.logs.outcomes import diagnose_outcome
 from triage.minimize.reproducer import Expected, expected
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
@@ -26,7 +26,7 @@ PTXAS = "ptxas /tmp/tmpab12.ptx, line 46; error   : Feature '.bf16' requires .ta
 
 
 def looked_for(outcome: Outcome) -> Expected:
-    diagnosis = logs.diagnose_outcome(outcome)
+    diagnosis = diagnose_outcome(outcome)
     assert diagnosis is not None
     return expected(diagnosis, outcome)
 

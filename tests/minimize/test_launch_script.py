@@ -17,12 +17,12 @@ import stub_driver
 from commands import start_triage
 from conftest import NEWEST
 
-from triage import logs
 from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
+from triage.logs.outcomes import diagnose_outcome
 from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.launcher import Launcher
@@ -92,7 +92,7 @@ def case(folder: Path, **document: Any) -> Case:
 
 def failure(log: str = WILD) -> OriginalFailure:
     outcome = Outcome(Status.ERROR, Stage.LAUNCH, log=log, limit_s=60.0)
-    diagnosis = logs.diagnose_outcome(outcome)
+    diagnosis = diagnose_outcome(outcome)
     assert diagnosis is not None
     return OriginalFailure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
 
@@ -195,7 +195,7 @@ REFUSED = [
 @pytest.mark.parametrize(("over", "words", "there"), REFUSED)
 def test_limits_that_only_the_driver_knows(over: str, words: str, there: bool) -> None:
     outcome = Outcome(Status.ERROR, Stage.LOAD, over_limit=over)
-    diagnosis = logs.diagnose_outcome(outcome)
+    diagnosis = diagnose_outcome(outcome)
     assert diagnosis is not None
     pattern = launch_script.expected(
         OriginalFailure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
@@ -248,7 +248,7 @@ def test_what_compiles_is_launched(
     original = asked(launcher, whole, here)
     assert isinstance(original, Outcome)
     assert (original.status, original.stage, launch_script.needed(original)) == (Status.ERROR, Stage.LAUNCH, True)
-    diagnosis = logs.diagnose_outcome(original)
+    diagnosis = diagnose_outcome(original)
     assert diagnosis is not None
     assert diagnosis.signature == "v2|launch-error|an illegal memory access was encountered"
     # Nobody's candidate: another GPU than the original's, and inputs that its constexprs no longer fit.
@@ -322,7 +322,7 @@ def test_only_a_launch_shows_a_wrong_binary() -> None:
     outcome = Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=beyond, limit_s=60.0)
     assert launch_script.needed(outcome)
     assert not launch_script.was_launched(outcome)
-    diagnosis = logs.diagnose_outcome(outcome)
+    diagnosis = diagnose_outcome(outcome)
     assert diagnosis is not None
     shown = reproducer.expected(diagnosis, outcome).pattern
     assert shown is not None

@@ -21,9 +21,10 @@ from triage.minimize.run import minimize
 from triage.minimize.source import arguments, naming
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import View, sound
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.compilers import CUTE
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 from triage.source.module import called

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from triage import logs
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
+from triage.logs.outcomes import diagnose_outcome
 from triage.minimize.failure import Identity
 from triage.minimize.oracle import CountingRunner, Oracle
 from triage.minimize.problem import BudgetUsed, RunBudget, Verdict
@@ -210,7 +210,7 @@ def test_what_only_observing_tells_apart_is_run_twice(ask: Any) -> None:
     """The plain run looks the same; the pass that is observed does not."""
     asked = ask({"original": [WANTED]})
     plain, named = WANTED, failing("ValueError: in a pass")
-    diagnosis = logs.diagnose_outcome(named)
+    diagnosis = diagnose_outcome(named)
     assert diagnosis is not None
     failure = replace(asked.failure, diagnosis=diagnosis, identity=Identity.of(diagnosis))
     asked.machine.outcomes |= {"same": [plain, named], "other": [plain, failing("ValueError: in another")]}

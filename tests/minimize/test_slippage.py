@@ -15,12 +15,12 @@ import pytest
 from traps.catalogue import QUICK, TRAPS
 from traps.shapes import Trap
 
-from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.environment import worker_environment
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
+from triage.logs.outcomes import diagnose_outcome
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.reproducer import reproducer
 from triage.minimize.result import MinimizeOptions, MinimizeResult
@@ -65,7 +65,7 @@ class Bench:
     def swapped(self, script: Path, case: Case) -> Path:
         """The reproducer with another kernel in it; what it looks for stays."""
         outcome = self.compile(case)
-        diagnosis = logs.diagnose_outcome(outcome, case.path)
+        diagnosis = diagnose_outcome(outcome, case.path)
         assert diagnosis is not None
         identity = Identity.of(diagnosis)
         failure = OriginalFailure(diagnosis, outcome, identity, identity, 1.0)
@@ -119,7 +119,7 @@ def assert_a_trap(trap: Trap, machine: Bench, folder: Path) -> None:
     """With both it fails in the first way, without the first in the second, and the two are told apart."""
     cases = [trap.whole(folder / "whole"), trap.rest(folder / "rest")]
     outcomes = [machine.compile(case) for case in cases]
-    first, second = (logs.diagnose_outcome(outcome, case.path) for outcome, case in zip(outcomes, cases, strict=True))
+    first, second = (diagnose_outcome(outcome, case.path) for outcome, case in zip(outcomes, cases, strict=True))
     assert first is not None
     assert second is not None
     assert first.signature != second.signature

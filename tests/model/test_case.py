@@ -11,8 +11,9 @@ from golden_files import Golden
 
 from triage.frontends import documents
 from triage.frontends.triton import check_type
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.target import Target
 
 KERNEL = """

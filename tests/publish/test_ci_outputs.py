@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.errors import EnvironmentFault
-from triage.model.report import Match
+from triage.model.match import Match
 from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, of_error, of_log
 from triage.publish.ci.junit import junit

@@ -16,9 +16,10 @@ from rich.console import Console
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.gpus import TensorCore
+from triage.model.match import Match
 from triage.model.measurement import Measurement, MemoryCheck
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
-from triage.model.report import ExpectedTime, Match, Report, Suggestion, SuggestionKind, Tried
+from triage.model.report import ExpectedTime, Report, Suggestion, SuggestionKind, Tried
 from triage.model.target import Target
 from triage.model.words import unit
 from triage.performance.estimate.roofline import Bound

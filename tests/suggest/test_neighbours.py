@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.language import Language
 from triage.model.target import Target
 from triage.suggest.neighbours import LIMIT, neighbours
 from triage.suggest.proposal import Proposal

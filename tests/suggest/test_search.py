@@ -18,7 +18,8 @@ from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case, frozen
 from triage.model.errors import InputError
-from triage.model.report import Match, Report, SuggestionKind
+from triage.model.match import Match
+from triage.model.report import Report, SuggestionKind
 from triage.performance.cost import FastPath
 from triage.pipeline import Options, Session
 from triage.source.package_copy import rewritten_case

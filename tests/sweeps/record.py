@@ -18,8 +18,9 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchains
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.document import encode_fields
+from triage.model.language import Language
 from triage.model.outcome import Status, Undecided
 from triage.model.target import Target
 from triage.sweeps.grid import Grid, SweepAxis, cells_of

@@ -12,9 +12,10 @@ from triage.cases.stated import StatedValues, read_target, stated_values
 from triage.filesystem.files import ANYWHERE
 from triage.frontends.frontend import frontend
 from triage.model import case as cases
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.compilers import CUTE, TRITON
 from triage.model.errors import InputError, unreadable
+from triage.model.language import Language
 from triage.model.target import DEFAULT_TARGET, Target
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from triage.frontends.constants import check_constant
 from triage.frontends.frontend import Frontend, frontend
-from triage.model.case import Language, frozen
+from triage.model.case import frozen
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.target import DEFAULT_TARGET, Target
 
 _FLAGS = ("num_warps", "num_stages", "num_ctas")

@@ -18,7 +18,7 @@ from triage.drafts import plans, words
 from triage.drafts.drafting import ALL, Settled, Which
 from triage.drafts.model import Basis, JitFunction, Parameter
 from triage.harness.toolchains import Toolchains
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.model.target import Target
 from triage.pipeline import Session
 

@@ -23,7 +23,7 @@ from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import encode
 from triage.model.errors import InputError
-from triage.model.report import Match
+from triage.model.match import Match
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import knowledge as render_kb

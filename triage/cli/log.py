@@ -19,7 +19,7 @@ from triage.knowledge.entry import Entry
 from triage.knowledge.matching import NearMiss, near_misses
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError, fault
-from triage.model.report import Match
+from triage.model.match import Match
 from triage.model.visible import one_line
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import logs as render_log

@@ -21,10 +21,11 @@ from triage.harness.dialogues import Dialogue, together
 from triage.harness.limits import Limits
 from triage.harness.request import Action, Attempt, DescribeKernel, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Stage, Undecided
 from triage.model.progress import Countdown, Progress
 from triage.model.target import Target

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from triage.drafts.project import Project
 from triage.drafts.project_file import External, LocatedNode, ProjectFile, Scope
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.source.module import called
 
 _JIT = re.compile(r"(?:^|\.)(?:triton|gluon)(?:\.\w+)*\.(?:jit|JITFunction|GluonJITFunction)$")

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from triage.model.case import Language
+from triage.model.language import Language
 
 
 class Basis(str, Enum):

@@ -17,7 +17,7 @@ from triage.drafts.draft import Draft
 from triage.drafts.kernel_names import is_bound
 from triage.drafts.model import Basis, Value
 from triage.drafts.refusal import UNDEFINED, Refusal
-from triage.knowledge.observed import missing_api
+from triage.knowledge.missing_api import missing_api
 from triage.model.diagnosis import Kind, Trait
 from triage.model.outcome import Stage
 from triage.model.visible import shortened

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from triage.harness.worker.cute import grammar
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.model.target import Target
 
 OBJECT = re.compile(r"(?:cutlass|cute|operator)\.[A-Za-z_]")

@@ -9,7 +9,7 @@ from re import Pattern
 from typing import Any
 
 from triage.frontends import cute, cute_host, triton
-from triage.model.case import Language
+from triage.model.language import Language
 from triage.model.target import Target
 
 Bad = Callable[..., Exception]

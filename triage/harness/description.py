@@ -7,9 +7,9 @@ from typing import Any
 
 from triage.filesystem.files import MOST_DOCUMENT, read_file
 from triage.harness.request import Attempt, DescribeKernel
-from triage.model.case import Language
 from triage.model.document import decode
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.outcome import Outcome, Undecided
 
 

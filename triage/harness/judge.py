@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from triage import logs
 from triage.harness import ulimits, unspoken
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
 from triage.harness.worker.loop import FAULT
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
+from triage.logs.outcomes import printed_error
 from triage.model.case import Case
 from triage.model.compilers import COMPILERS
 from triage.model.document import decode
@@ -118,7 +118,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         return result
     if last["ev"] == "undecided":
         back_end = "".join(text for _, text in _back_end_texts(outcome))
-        if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
+        if last["reason"] == NO_LLD and printed_error(back_end) is not None:
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
     return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, stated, last)
@@ -263,7 +263,7 @@ def _compiled(case: Case, outcome: Outcome, stated: list[dict[str, Any]], event:
         imported=True,
     )
     for stage, text in _back_end_texts(outcome):
-        if text and logs.printed_error(text) is not None:
+        if text and printed_error(text) is not None:
             return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
     if event.get("launches") == 0:
         return replace(outcome, status=Status.SUSPECT, stage=Stage.TRACE, resources=None, suspicion=_UNLAUNCHED)

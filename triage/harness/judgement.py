@@ -16,12 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from triage import logs
 from triage.harness import observe
 from triage.harness.judge import RunFacts, judge
 from triage.harness.limits import Limits
 from triage.harness.worker import process
 from triage.ir.passes import PassInput
+from triage.logs.outcomes import Printed, read_outcome
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
@@ -39,7 +39,7 @@ class Judged:
     showed."""
 
     result: Outcome | Undecided
-    printed: logs.Printed | None = None
+    printed: Printed | None = None
     seen: PassInput | None = None
 
 
@@ -65,7 +65,7 @@ class Question:
             return Judged(result)
         if self.how is not None:
             return Judged(result, seen=observe.read(self.how, self.folder, result.log) if result.pipeline else None)
-        return Judged(result, logs.read_outcome(result) if self.is_long and result.failed else None)
+        return Judged(result, read_outcome(result) if self.is_long and result.failed else None)
 
 
 class Judging:

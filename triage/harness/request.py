@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from triage import logs
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import ir_record
+from triage.logs.outcomes import Printed, diagnose_outcome
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage, Undecided
@@ -129,11 +129,11 @@ class Attempt:
     request: Request
     result: Outcome | Undecided
     cached: bool = False
-    printed: logs.Printed | None = None
+    printed: Printed | None = None
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What the failure is; None when the case compiles or when triage could not tell."""
         if isinstance(self.result, Undecided):
             return None
-        return logs.diagnose_outcome(self.result, self.request.case.path, self.printed)
+        return diagnose_outcome(self.result, self.request.case.path, self.printed)

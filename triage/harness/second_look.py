@@ -12,12 +12,12 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
-from triage import logs
 from triage.filesystem.files import replace_file
 from triage.harness import artifacts, observe
 from triage.harness.judgement import Judged
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.ir.passes import PassInput
+from triage.logs.outcomes import Printed, diagnose_outcome
 from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Status, Undecided
 
@@ -39,7 +39,7 @@ class FirstRun:
 
     outcome: Outcome
     folder: Path
-    printed: logs.Printed | None = None
+    printed: Printed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Conclusion:
 
     result: Outcome | Undecided
     folder: Path | None = None
-    printed: logs.Printed | None = None
+    printed: Printed | None = None
 
 
 class SecondLook:
@@ -57,7 +57,7 @@ class SecondLook:
     def __init__(self) -> None:
         self._confirmed: set[tuple[str, str, str]] = set()
 
-    def mode(self, request: Request, outcome: Outcome, printed: logs.Printed | None) -> RunMode | None:
+    def mode(self, request: Request, outcome: Outcome, printed: Printed | None) -> RunMode | None:
         """How to run the case again after a forked run; None when the outcome is final."""
         if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(request):
             # A dump shows which pass it is in; MLIR writes no reproducer before a pass has failed.
@@ -119,10 +119,10 @@ def _write(seen: PassInput | None, folder: Path) -> None:
                 replace_file(folder / artifacts.REPRODUCER, seen.reproducer)
 
 
-def _fingerprint(request: Request, outcome: Outcome, printed: logs.Printed | None) -> tuple[str, str, str]:
+def _fingerprint(request: Request, outcome: Outcome, printed: Printed | None) -> tuple[str, str, str]:
     """Equal for failures of which one confirmation suffices. A bare signal does not identify a bug, so there the kernel
     has to be the same as well."""
-    diagnosis = logs.diagnose_outcome(outcome, request.case.path, printed)
+    diagnosis = diagnose_outcome(outcome, request.case.path, printed)
     bare = diagnosis is None or diagnosis.kind.has(Trait.WORDLESS)
     kernel = str(request.case.path) if bare else ""
     return (request.toolchain.identity, kernel, diagnosis.signature if diagnosis else "")

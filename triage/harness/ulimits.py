@@ -9,9 +9,9 @@ import resource
 import signal
 from collections.abc import Mapping
 
-from triage import logs
 from triage.harness.limits import GIB, Limits
 from triage.harness.worker.process import MOST_FILE
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Status
 
@@ -129,7 +129,7 @@ def _by_signal(what: str, name: str, limits: Mapping[str, int], failure: Outcome
     small += ["-s"] if "-s" in limits and name in ("SIGSEGV", "SIGBUS") else []
     if not small or name not in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGTRAP"):
         return None
-    diagnosis = logs.diagnose_outcome(failure)
+    diagnosis = diagnose_outcome(failure)
     if failure.status is Status.CRASH and diagnosis is not None and not diagnosis.kind.has(Trait.WORDLESS):
         return None
     return (

@@ -17,6 +17,7 @@ from triage.frontends.frontend import Frontend, frontend
 from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.target import Target
 
 _MARKS = ("_dsl_object", "_dsl_cls")
@@ -50,12 +51,12 @@ def from_kernel(kernel: Any, folder: Path, stated: Mapping[str, Any], target: Ta
         if (host := _host(kernel)) is not None:
             module = program("cute.module").CuteModule(host, bound)
             name, construct = module.kernel(None if inspect.isfunction(kernel) else kernel)
-            language = cases.Language.CUTE
+            language = Language.CUTE
         else:
             written, jitted = program("module"), _jitted(kernel)
             module = written.KernelModule()
             name = module.define(jitted, program("case").in_scope(bound), {})
-            language = cases.Language.GLUON if written.is_gluon(jitted) else cases.Language.TRITON
+            language = Language.GLUON if written.is_gluon(jitted) else Language.TRITON
     except (values.NoText, OSError, TypeError, SyntaxError) as error:
         raise InputError(f"{kernel_name(kernel)}: cannot be written down on its own: {error}") from None
     text = module.text()

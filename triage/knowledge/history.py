@@ -1,19 +1,17 @@
 """The releases on which an entry's failure was seen, read from what was recorded of its reproducers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from triage.filesystem.shipped import data_folder
-from triage.frontends import documents
 from triage.knowledge import observed
 from triage.knowledge.entry import Entry
 from triage.knowledge.observed import FILE, Behaviour, Table
 from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import InputError
 from triage.model.releases import sort_key
-from triage.model.report import Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +58,21 @@ def united(spans: Iterable[Span]) -> Span:
     )
 
 
-def recorded(reproducers: Iterable[str]) -> Span:
-    """The span of the reproducers that ship with triage, as recorded; of those that cannot be read, nothing."""
-    folders = [data_folder("reproducers") / name for name in reproducers]
-    return united(_span_in(folder, file.stat().st_mtime_ns) for folder in folders if (file := folder / FILE).is_file())
+def recorded(entry: Entry) -> Span:
+    """The span of the entry's reproducers that ship with triage, as recorded; of those that cannot be read, nothing."""
+    folders = [data_folder("reproducers") / name for name in entry.reproducers]
+    return united(
+        _span_in(folder, entry.compiler, file.stat().st_mtime_ns)
+        for folder in folders
+        if (file := folder / FILE).is_file()
+    )
 
 
 @lru_cache(maxsize=512)
-def _span_in(folder: Path, modified_ns: int) -> Span:
+def _span_in(folder: Path, compiler: Compiler, modified_ns: int) -> Span:
     """The span of a reproducer; a sweep asks for the same one with every failure."""
     try:
-        return span(observed.read(folder).get("case", {}), documents.load(folder / "case.json").compiler)
+        return span(observed.read(folder).get("case", {}), compiler)
     except InputError:
         return Span()
 
@@ -80,15 +82,5 @@ def contradictions(entries: Iterable[Entry]) -> list[str]:
     return [
         f"{entry.id}: fixed_in: says {entry.fixed_in}; its reproducers compile from {seen.fixed_in} on"
         for entry in entries
-        if entry.fixed_in and (seen := recorded(entry.reproducers)).fixed_in not in (None, entry.fixed_in)
+        if entry.fixed_in and (seen := recorded(entry)).fixed_in not in (None, entry.fixed_in)
     ]
-
-
-def with_releases(match: Match) -> Match:
-    """The match with the releases on which its reproducers failed and compiled. Those of a family's reproducers say
-    nothing of its other members."""
-    if match.generic:
-        return match
-    seen = recorded(match.evidence)
-    fixed = match.fixed_in or seen.fixed_in
-    return replace(match, fixed_in=fixed, first_bad=seen.first_bad, last_bad=seen.last_bad)

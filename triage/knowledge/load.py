@@ -16,10 +16,10 @@ from triage.filesystem.shipped import data_folder
 from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.stored import Parsed
-from triage.model.case import Language
 from triage.model.compilers import COMPILERS, TRITON
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError, unreadable
+from triage.model.language import Language
 from triage.model.releases import is_range
 from triage.model.setting import SYSTEMS
 

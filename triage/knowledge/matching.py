@@ -1,25 +1,31 @@
-"""Finds the entries that match a diagnosis. Pure: entries and facts in, matches out, best first.
+"""Finds the entries that match a diagnosis, best first. Reads no file but what was recorded of an entry's reproducers.
 
 The confidence is a probability: that the entry says what happened. It is how often entries were right that matched by
 the same way (``calibration``). Of two entries with the same way, that is more likely of which more agrees
 (``_DOUBT``), by at most ``_DETAIL``.
 """
 
+from __future__ import annotations
+
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from triage.knowledge.calibration import RATES, Way
 from triage.knowledge.entry import Entry, Symptoms
+from triage.knowledge.history import Span, recorded
 from triage.knowledge.wording import begins_at_end, occurs, share
-from triage.model.case import Case
 from triage.model.compilers import CUTE, TRITON
 from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.match import Match
 from triage.model.releases import in_range
-from triage.model.report import Match
 from triage.model.setting import Setting
+
+if TYPE_CHECKING:
+    from triage.model.case import Case
 
 # How often a field agrees by chance, to compare entries: a file has many failures, a kind has hundreds.
 _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "exception": 0.5, "kind": 0.7, "stage": 0.9}
@@ -79,7 +85,7 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, rel
     return sorted(matches, key=lambda match: (-match.confidence, match.id))
 
 
-def _groups(matching: Sequence[tuple[Entry, "_Best"]]) -> Iterator[list[tuple[Entry, "_Best"]]]:
+def _groups(matching: Sequence[tuple[Entry, _Best]]) -> Iterator[list[tuple[Entry, _Best]]]:
     """The entries for a single cause, then the families by their way."""
     yield [(entry, best) for entry, best in matching if not entry.generic]
     for way in Way:
@@ -137,7 +143,7 @@ class _Facts:
     case: Case | None
 
     @classmethod
-    def of(cls, diagnosis: Diagnosis, case: Case | None, release: str | None) -> "_Facts":
+    def of(cls, diagnosis: Diagnosis, case: Case | None, release: str | None) -> _Facts:
         stated = diagnosis.setting
         targets = stated.targets if case is None else (str(case.target),)
         setting = replace(stated, targets=targets)
@@ -255,7 +261,7 @@ def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> _Best | None:
     return max(weighed, key=lambda best: best.confidence)
 
 
-def _way(evidence: "_Evidence", entry: Entry, is_related: bool, is_elsewhere: bool) -> Way:
+def _way(evidence: _Evidence, entry: Entry, is_related: bool, is_elsewhere: bool) -> Way:
     if is_elsewhere:
         return Way.ELSEWHERE
     if is_related:
@@ -263,7 +269,7 @@ def _way(evidence: "_Evidence", entry: Entry, is_related: bool, is_elsewhere: bo
     return Way.FAMILY if entry.generic and evidence.way is Way.SPECIFIC else evidence.way
 
 
-def _weighed(evidence: "_Evidence", way: Way) -> _Best:
+def _weighed(evidence: _Evidence, way: Way) -> _Best:
     unknown = evidence.unknown_conditions + evidence.is_cut
     return _Best((RATES[way] - _DETAIL * evidence.doubt) * _CONDITION_UNKNOWN**unknown, way, evidence.is_cut)
 
@@ -343,18 +349,22 @@ def _option_holds(actual: object, expected: str) -> bool:
 
 
 def _as_match(entry: Entry, confidence: float) -> Match:
-    evidence = entry.reproducers if entry.evidence == "run" else ("log",)
+    was_run = entry.evidence == "run"
+    # The releases of a family's reproducers say nothing of its other members.
+    seen = recorded(entry) if was_run and not entry.generic else Span()
     return Match(
         id=entry.id,
         title=entry.title,
         cause=f"{entry.cause} ({entry.rule})",
         confidence=confidence,
-        fixed_in=entry.fixed_in,
+        fixed_in=entry.fixed_in or seen.fixed_in,
         upstream=entry.upstream,
-        evidence=evidence,
+        evidence=entry.reproducers if was_run else ("log",),
         generic=entry.generic,
         next_steps=entry.next_steps,
         rewrites=entry.rewrites,
         helps=tuple(f"{advice.change}: {advice.observed} ({advice.ran})" for advice in entry.helps),
         does_not_help=tuple(f"{advice.change}: {advice.observed} ({advice.ran})" for advice in entry.does_not_help),
+        first_bad=seen.first_bad,
+        last_bad=seen.last_bad,
     )

@@ -4,7 +4,6 @@ Values, their JSON, and the comparison of recorded with new observations.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -13,22 +12,12 @@ from typing import Annotated, Any
 
 from triage.filesystem.files import MOST_DOCUMENT, read_file
 from triage.model.compilers import Compiler
-from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, encode_fields
 from triage.model.errors import InputError
-from triage.model.outcome import Outcome, Status
 from triage.model.releases import sort_key
 
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
-
-# A missing API shows as an AttributeError or ImportError about a module of the compiler, as an unknown keyword argument
-# or as Gluon's notice of a function that has a successor; as words of triage's own where it makes an argument.
-_NO_API = re.compile(
-    r"module '(?:triton|gluon|cutlass)[\w.]*' has no attribute|No module named '(?:triton|cutlass)"
-    r"|cannot import name '\w+' from '(?:triton|cutlass)|this Triton has no |this release has no cutlass\."
-    r"|got an unexpected keyword argument '\w+'|\w+ has been removed; call \w+ instead"
-)
 
 
 class Behaviour(str, Enum):
@@ -68,34 +57,6 @@ class Deviation:
 
 Table = Mapping[str, Observation]
 """Release → observation."""
-
-
-def missing_api(outcome: Outcome) -> str | None:
-    """The error line that names a part of the compiler's API which the release lacks; None if it lacks none."""
-    return next((line for error in outcome.errors if (line := lacking(error.message)) is not None), None)
-
-
-def lacking(text: str) -> str | None:
-    """The line of an error's text that names a part of the compiler's API which the release lacks, if there is one."""
-    return next((line.strip() for line in text.splitlines() if _NO_API.search(line)), None)
-
-
-def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
-    """The observation that an outcome amounts to."""
-    if outcome.status is Status.OK or diagnosis is None:
-        return Observation(Behaviour.COMPILES)
-    if missing_api(outcome) is not None:
-        return Observation(Behaviour.NOT_APPLICABLE)
-    if outcome.status is Status.TIMEOUT:
-        # The stage that is reached within the limit depends on the machine, not on the bug.
-        return Observation(Behaviour.FAILS, outcome.status.value, kind=diagnosis.kind.value)
-    return Observation(
-        Behaviour.FAILS,
-        outcome.status.value,
-        outcome.stage.value if outcome.stage else None,
-        diagnosis.kind.value,
-        diagnosis.signature,
-    )
 
 
 def read(folder: Path) -> dict[str, dict[str, Observation]]:

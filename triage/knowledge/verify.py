@@ -12,11 +12,12 @@ from triage.harness.toolchains import Toolchain
 from triage.knowledge import observed
 from triage.knowledge.entry import Entry
 from triage.knowledge.matching import match, ties
-from triage.knowledge.observed import Behaviour, Observation, observe
+from triage.knowledge.missing_api import missing_api
+from triage.knowledge.observed import Behaviour, Observation
 from triage.model.case import Case
 from triage.model.compilers import Compiler
 from triage.model.diagnosis import Diagnosis
-from triage.model.outcome import Undecided
+from triage.model.outcome import Outcome, Status, Undecided
 
 CASE, FIXED = "case", "fixed"
 
@@ -124,3 +125,21 @@ def is_recorded(folder: Path, release: str | None) -> bool:
     """Whether every variant of a reproducer has an observation of a release. Raises InputError."""
     recorded = observed.read(folder)
     return all(release in recorded.get(variant, {}) for variant, _ in _variants(folder))
+
+
+def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
+    """The observation that an outcome amounts to."""
+    if outcome.status is Status.OK or diagnosis is None:
+        return Observation(Behaviour.COMPILES)
+    if missing_api(outcome) is not None:
+        return Observation(Behaviour.NOT_APPLICABLE)
+    if outcome.status is Status.TIMEOUT:
+        # The stage that is reached within the limit depends on the machine, not on the bug.
+        return Observation(Behaviour.FAILS, outcome.status.value, kind=diagnosis.kind.value)
+    return Observation(
+        Behaviour.FAILS,
+        outcome.status.value,
+        outcome.stage.value if outcome.stage else None,
+        diagnosis.kind.value,
+        diagnosis.signature,
+    )

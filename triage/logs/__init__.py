@@ -5,11 +5,11 @@ with an anchor, `excerpts` yields them with their neighbours, `clean` removes wr
 `recognisers` parse each line, `evidence` and `other_programs` decide whose a failure is, `chains` joins exceptions,
 `context` adds pass, stage and the line of `user_frames`, `dump` the operation that was being lowered, `episodes` ranks
 causes and consequences. `quoted`, `described` and `statement` read what people write about a failure, `ending` names
-what else failed. `outcomes` adds the harness's facts; `signature` identifies the bug.
+what else failed. `signature` identifies the bug. `outcomes` diagnoses what the harness saw, and adds its facts; it is
+imported by name, since a log needs nothing of it.
 """
 
 from triage.logs.finding import Finding, Specificity
-from triage.logs.outcomes import Printed, diagnose_outcome, printed_error, read_outcome
 from triage.logs.reading import Log
 from triage.logs.scan import ANCHORS, diagnose_any, diagnose_text, failures, findings
 from triage.logs.signature import explain, signature_of
@@ -18,15 +18,11 @@ __all__ = [
     "ANCHORS",
     "Finding",
     "Log",
-    "Printed",
     "Specificity",
     "diagnose_any",
-    "diagnose_outcome",
     "diagnose_text",
     "explain",
     "failures",
     "findings",
-    "printed_error",
-    "read_outcome",
     "signature_of",
 ]

@@ -4,15 +4,15 @@ Collected by comparing what the same functions of neighbouring released wheels r
 As in `triage.logs.rewordings` the texts are normalised ones, and only the same check belongs here.
 """
 
-import re
+from triage.logs.patterns import Rewordings, regex
 
 # Where a code covers several checks: what of its text tells them apart.
 _SUBJECTS = {
-    "UNSUP_EARLY_EXIT": re.compile(r"Early exit \((\w+)\)"),
-    "PHASE_REQUIRES_CONSTANT": re.compile(r"`(\w+)\(\)`"),
-    "LAUNCH_INVALID_GRID": re.compile(r"Launch (\w+)"),
-    "LAUNCH_INVALID_DIMENSION": re.compile(r"Launch (\w+)"),
-    "LAUNCH_MISSING_ARG": re.compile(r"argument `(\w+)`"),
+    "UNSUP_EARLY_EXIT": regex(r"Early exit \((\w+)\)"),
+    "PHASE_REQUIRES_CONSTANT": regex(r"`(\w+)\(\)`"),
+    "LAUNCH_INVALID_GRID": regex(r"Launch (\w+)"),
+    "LAUNCH_INVALID_DIMENSION": regex(r"Launch (\w+)"),
+    "LAUNCH_MISSING_ARG": regex(r"argument `(\w+)`"),
 }
 
 #: What says how a check failed until 4.5, and the code that 4.6 gives that check.
@@ -133,22 +133,22 @@ TEXTS: tuple[tuple[str, str], ...] = (
     # tcgen05's N: a multiple of 8 is accepted since 4.3.
     (r"expects the N-mode to satisfy .*", "expects the N-mode to be in range and a multiple"),
 )
-_COMPILED = tuple((re.compile(older), newest) for older, newest in (*CODES, *TEXTS))
+_REWORDINGS = Rewordings(*CODES, *TEXTS)
 # `expects arch to be one of ['sm_100a', 'sm_100f']`, `at least sm_90`: later releases accept more; the first one tells
 # the instruction.
-_ARCHITECTURES = re.compile(
+_ARCHITECTURES = regex(
     r"expects arch to be (?:one of |at least )?\W{0,4}(?:[A-Za-z_]\w{0,20}\.){0,4}sm_(\d{2,3})[a-z]?\b.{0,1000}"
 )
 # Since 4.6 an exception of Python's in a kernel is told so, with the host function.
-_IN_FUNCTION = re.compile(r"^\w{2,60}Error in `\w{1,200}`: ")
-_LAYOUT = re.compile(r"!cute\.layout<\"([^\"]{1,1000})\">")
+_IN_FUNCTION = regex(r"^\w{2,60}Error in `\w{1,200}`: ")
+_LAYOUT = regex(r"!cute\.layout<\"([^\"]{1,1000})\">")
 # `(64,(2,?)):(1,(64,?{i64}))`
-_SHAPE_AND_STRIDE = re.compile(r"\([\d(),?_{}*@E divi64-]{0,400}\):\([\d(),?_{}*@E divi64-]{0,400}\)")
-_TENSOR = re.compile(r"\b(?:Fake)?Tensor<[^<>]{1,400}>")
+_SHAPE_AND_STRIDE = regex(r"\([\d(),?_{}*@E divi64-]{0,400}\):\([\d(),?_{}*@E divi64-]{0,400}\)")
+_TENSOR = regex(r"\b(?:Fake)?Tensor<[^<>]{1,400}>")
 
 
 # Releases bind the arguments in another order, and name another one first.
-_UNBOUND_ARGUMENT = re.compile(r"(missing a required) (?:keyword-only )?(argument): .*")
+_UNBOUND_ARGUMENT = regex(r"(missing a required) (?:keyword-only )?(argument): .*")
 
 
 def without_argument(text: str) -> str:
@@ -164,10 +164,7 @@ def without_values(text: str) -> str:
 
 def reworded(text: str) -> str:
     """The text in the wording that it counts as: a code where later releases have one."""
-    for older, newest in _COMPILED:
-        if match := older.match(text):
-            return match.expand(newest) + text[match.end() :]
-    return text
+    return _REWORDINGS.apply(text)
 
 
 def of_code(code: str, headline: str) -> str:

@@ -26,3 +26,31 @@ class _UncompiledPattern:
 def regex(text: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern; an error in ``text`` is raised on first use."""
     return cast("re.Pattern[str]", _UncompiledPattern(text, flags))
+
+
+# Plain characters that a pattern begins with, but for one that it repeats or leaves out.
+_BEGINNING = regex(r"(?:[\w '`,:/&-](?![?*{]))*")
+_GROUP = regex(r"\([^()]*\)")
+
+
+class Rewordings:
+    """Beginnings of texts as regular expressions, each with what it counts as. The first that matches counts.
+
+    Most begin with words of their own: one is compiled for the texts that begin with them.
+    """
+
+    def __init__(self, *table: tuple[str, str]) -> None:
+        self._table = [(_beginning(older), regex(older), newest) for older, newest in table]
+
+    def apply(self, text: str) -> str:
+        """The text with its beginning in the wording that it counts as."""
+        for beginning, older, newest in self._table:
+            if text.startswith(beginning) and (match := older.match(text)):
+                return match.expand(newest) + text[match.end() :]
+        return text
+
+
+def _beginning(pattern: str) -> str:
+    """What all texts begin with that match; empty where that cannot be read off."""
+    match = None if "|" in _GROUP.sub("", pattern) else _BEGINNING.match(pattern)
+    return match[0] if match else ""

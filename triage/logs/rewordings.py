@@ -5,11 +5,11 @@ function belongs here; where a release fails in another check, it is another bug
 the messages of ``raise`` and ``assert`` in the same functions of neighbouring released wheels.
 """
 
-import re
+from triage.logs.patterns import Rewordings
 
 #: (the text as a regular expression, what it counts as); above each the function and the first release with the
 #: newer wording.
-REWORDINGS: tuple[tuple[str, str], ...] = (
+_REWORDINGS = Rewordings(
     # semantic.py, dot: 3.2.
     (r"First input \(T\) and second input \(T\) must have the same dtype", "Both operands must be same dtype"),
     (r"Both operands must be same type\b", "Both operands must be same dtype"),
@@ -70,12 +70,7 @@ REWORDINGS: tuple[tuple[str, str], ...] = (
     (r"Building op `([\w.]{1,120})` but it isn't known in this MLIRContext.*", r"\1 created with unregistered dialect"),
 )
 
-_COMPILED = tuple((re.compile(older), newest) for older, newest in REWORDINGS)
-
 
 def reworded(text: str) -> str:
     """The text in the wording that it counts as."""
-    for older, newest in _COMPILED:
-        if match := older.match(text):
-            return match.expand(newest) + text[match.end() :]
-    return text
+    return _REWORDINGS.apply(text)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from triage.knowledge.observed import missing_api
+from triage.knowledge.missing_api import missing_api
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, Internal, encode_fields

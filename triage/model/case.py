@@ -10,15 +10,15 @@ import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from triage.filesystem.files import MOST_SOURCE, read_file, resolved
-from triage.model.compilers import CUTE, TRITON, Compiler
+from triage.model.compilers import CUTE, Compiler
 from triage.model.document import Doc, Documented, Internal, Name
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.target import Target
 
 SCHEMA = "triton-triage/case/1"
@@ -37,30 +37,6 @@ pipeline that MLIR's reproducer names."""
 MOST_IR = 64 << 20
 """Bytes of a text of IR; the largest of a failing kernel that was seen has 3 MB."""
 KERNEL_FILE = "the name of the kernel's source file in this folder"
-
-
-_TRITON_OPTIONS = frozenset(
-    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
-)
-_CUTE_OPTIONS = frozenset({"arch", "opt_level", "ptxas_options"})
-
-
-class Language(str, Enum):
-    """The language a kernel is written in."""
-
-    TRITON = "triton"
-    GLUON = "gluon"
-    CUTE = "cute"
-
-    @property
-    def compiler(self) -> Compiler:
-        """What compiles it."""
-        return CUTE if self is Language.CUTE else TRITON
-
-    @property
-    def options(self) -> frozenset[str]:
-        """Options that exist on every release and may be added to a case that does not state them."""
-        return _CUTE_OPTIONS if self is Language.CUTE else _TRITON_OPTIONS
 
 
 def frozen(value: Mapping[str, Any] | None = None) -> Frozen:

@@ -207,7 +207,7 @@ class Session:
                 return report
             return self._searching(report, partial(self._suggester.with_faster, toolchain=request.toolchain))
         from triage import knowledge
-        from triage.knowledge.observed import missing_api
+        from triage.knowledge.missing_api import missing_api
 
         if not outcome.imported and missing_api(outcome) is None:
             # The user's own code: no entry is about it, and no neighbour changes it.

@@ -20,10 +20,11 @@ from triage.model.case import Case
 from triage.model.compilers import Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
+from triage.model.match import Match
 from triage.model.outcome import Outcome, Status
 from triage.model.progress import Progress
 from triage.model.releases import in_range
-from triage.model.report import Match, Report, SuggestionKind
+from triage.model.report import Report, SuggestionKind
 from triage.pipeline.options import Options
 from triage.suggest.budget import Budget
 

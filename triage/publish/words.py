@@ -1,15 +1,13 @@
 """Facts of a report in words, the same in every format."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from triage.model.compilers import COMPILERS
-from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
 from triage.model.report import (
     NOT_MEASURED,
     ExpectedTime,
-    Match,
     Report,
     Suggestion,
     SuggestionKind,
@@ -48,28 +46,6 @@ def but(outcome: Outcome) -> str:
     """What is bad about a compile that is legal, after "compiles"; empty where nothing is."""
     *others, last = outcome.drawbacks or ("",)
     return f", but {', '.join(others)}{' and ' if others else ''}{last}" if last else ""
-
-
-def location(diagnosis: Diagnosis) -> str | None:
-    """The compiler's own file and line."""
-    return f"{diagnosis.file}:{diagnosis.line}" if diagnosis.file and diagnosis.line else diagnosis.file
-
-
-def standing(match: Match) -> str:
-    """How sure a match is, whether it is a family's, and on which releases its failure was seen."""
-    parts = [f"{match.confidence:.0%}", *(["a family of causes"] if match.generic else [])]
-    if match.first_bad:
-        parts.append(f"first seen in {match.first_bad}")
-    if match.fixed_in:
-        parts.append(f"fixed in {match.fixed_in}")
-    elif match.last_bad:
-        parts.append(f"still fails in {match.last_bad}")
-    return "; ".join(parts)
-
-
-def telling(matches: Sequence[Match], most: int) -> list[Match]:
-    """The matches to show: a family of causes adds nothing to an entry that names the cause."""
-    return [match for number, match in enumerate(matches) if not match.generic or number == 0][:most]
 
 
 def configuration(report: Report) -> str:

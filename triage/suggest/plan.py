@@ -12,9 +12,10 @@ from triage.frontends.frontend import frontend
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.match import Match
 from triage.model.outcome import Outcome
 from triage.model.releases import in_range
-from triage.model.report import Match, Suggestion, SuggestionKind
+from triage.model.report import Suggestion, SuggestionKind
 from triage.suggest.budget import ENOUGH
 from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix

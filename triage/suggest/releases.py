@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from triage.harness.toolchains import Toolchain
-from triage.knowledge.observed import lacking
+from triage.knowledge.missing_api import lacking
 from triage.model.diagnosis import Diagnosis
 from triage.model.releases import sort_key
 from triage.model.report import Tried

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from triage.model.case import Case, Language
+from triage.model.case import Case
+from triage.model.language import Language
 from triage.sweeps.grid import Cell, Grid, cells_of
 
 CONFIGURATION = "configuration"

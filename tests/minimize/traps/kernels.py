@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from traps.failure import Failure
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.target import Target
 
 _IMPORTS = "import triton\nimport triton.language as tl\n"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.language import Language
 from triage.model.target import Target
 from triage.suggest.cute.copies import Refused, refused, unhelpful
 from triage.suggest.cute.scene import CuteScene

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.suggest.cute.effects import effects
 from triage.suggest.cute.flow import SourceFlow
 

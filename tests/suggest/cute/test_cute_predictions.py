@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.language import Language
 from triage.model.target import Target
 from triage.suggest.cute.neighbours import neighbours
 from triage.suggest.cute.predictions import CallPredictions

@@ -7,8 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.language import Language
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.rewrites.catalogue import CATALOGUE, CUTE_CATALOGUE, RECIPES
 from triage.suggest.rewrites.cute import recipe, rewrites

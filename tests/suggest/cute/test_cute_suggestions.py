@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
+from triage.model.language import Language
 from triage.model.report import Report, SuggestionKind
 from triage.model.target import Target
 from triage.pipeline import Options, Session

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triage import knowledge, logs
+from triage import knowledge
 from triage.cases import reproducers
 from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
+from triage.logs.outcomes import diagnose_outcome
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.outcome import Outcome, Status
@@ -86,7 +87,7 @@ def compile_rewrites(engine: Engine, toolchain: Toolchain, cases: Sequence[Case]
     outcomes = _compile(engine, toolchain, cases)
     made: list[tuple[int, Rewritten, Case]] = []
     for place, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
-        diagnosis = logs.diagnose_outcome(outcome, case.path)
+        diagnosis = diagnose_outcome(outcome, case.path)
         assert diagnosis is not None, f"{case.path} compiles"
         matches = knowledge.match(diagnosis, knowledge.load_all(), case, toolchain.release)
         scene = Scene.of(case, case.path.read_text(encoding="utf-8"), diagnosis, outcome.log)

@@ -11,7 +11,8 @@ from rewriting import changed, compile_rewrites, proposed, write
 
 from triage.harness.engine import Engine
 from triage.harness.toolchains import Toolchains
-from triage.model.case import Case, Language
+from triage.model.case import Case
+from triage.model.language import Language
 
 SIGNATURE = {"a_ptr": "*fp32", "b_ptr": "*fp32", "c_ptr": "*fp32", "M": "i32", "N": "i32", "K": "i32"}
 BLOCKS = {"BM": 128, "BN": 128, "BK": 32}

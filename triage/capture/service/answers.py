@@ -13,8 +13,9 @@ from triage.harness.request import Attempt, FullCompile
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
+from triage.model.match import Match
 from triage.model.outcome import Outcome, Stage, Status, Undecided
-from triage.model.report import Match, SuggestionKind
+from triage.model.report import SuggestionKind
 from triage.suggest.budget import Budget
 
 COMPILED = "compiled"

@@ -6,8 +6,9 @@ from typing import Any
 
 from triage.cases.artifacts import reading
 from triage.ir.declared import Declared, declared
-from triage.model.case import Case, Language, frozen
+from triage.model.case import Case, frozen
 from triage.model.errors import InputError
+from triage.model.language import Language
 from triage.model.target import Target, UnknownArchitecture
 
 _NEEDED = dict.fromkeys((".source", ".ttir"), ("target", "num_warps", "num_stages"))

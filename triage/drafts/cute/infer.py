@@ -17,7 +17,7 @@ from triage.drafts.cute.values import UNKNOWN, ClassValue, FunctionValue
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.frontends.cute_host import STREAMS
 from triage.harness.worker.cute.grammar import DTYPES
-from triage.model.case import Language
+from triage.model.language import Language
 
 _SCALARS = {name: short for short, name in DTYPES.items()}
 

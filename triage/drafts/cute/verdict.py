@@ -15,7 +15,7 @@ from triage.drafts.model import Basis, Parameter, Value
 from triage.drafts.refusal import Refusal
 from triage.drafts.verdict import Judgement, KernelFails, Retry, Unclear, shown_headline, unclear
 from triage.harness.worker.cute import grammar
-from triage.knowledge.observed import missing_api
+from triage.knowledge.missing_api import missing_api
 from triage.model.diagnosis import Diagnosis, Trait
 
 MOST_CORRECTIONS = 10

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage import logs
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, IrTask, Request
 from triage.harness.toolchains import Toolchain
+from triage.logs.outcomes import diagnose_outcome, read_outcome
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.oracle import CountingRunner, Oracle, undecided
 from triage.minimize.problem import Verdict
@@ -48,10 +48,10 @@ class Replays:
         the task determines the pass."""
         if outcome.killed_from_outside:
             return None
-        printed = logs.read_outcome(outcome)
+        printed = read_outcome(outcome)
         named = replace(outcome, pass_name=self.failure.diagnosis.pass_name) if outcome.pipeline else outcome
         for seen, wanted in ((named, self.failure.identity), (outcome, self.failure.plain)):
-            diagnosis = logs.diagnose_outcome(seen, printed=printed)
+            diagnosis = diagnose_outcome(seen, printed=printed)
             if diagnosis is not None and Identity.of(diagnosis) == wanted:
                 return diagnosis
         return None

@@ -10,7 +10,8 @@ from pathlib import Path
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
-from triage.model.report import Match, Report
+from triage.model.match import Match
+from triage.model.report import Report
 from triage.model.visible import one_line, visible
 from triage.publish.ci.positions import Checkout, FilePosition
 from triage.publish.clipping import clipped

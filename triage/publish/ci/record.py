@@ -7,7 +7,8 @@ from triage.filesystem.files import usable_file, writing
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, TriageError
-from triage.model.report import Match, Report
+from triage.model.match import Match
+from triage.model.report import Report
 from triage.publish import finished
 from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, of_cell, of_error, of_log, of_report

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from triage.model.report import Match, Suggestion
+from triage.model.match import Match
+from triage.model.report import Suggestion
+from triage.publish.diagnosis_words import standing, telling
 from triage.publish.document import (
     Block,
     Bullets,
@@ -20,7 +22,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import FinishedTriage
-from triage.publish.words import change, evidence, expectation, instead_title, standing, telling
+from triage.publish.words import change, evidence, expectation, instead_title
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""

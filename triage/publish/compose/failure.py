@@ -8,9 +8,10 @@ from triage.model.diagnosis import Diagnosis, SourceLocation
 from triage.model.report import Report
 from triage.publish.clipping import clipped
 from triage.publish.compose.excerpts import listing
+from triage.publish.diagnosis_words import location
 from triage.publish.document import Block, Bullets, Code, Line, Listing, Paragraph, Section, Strong, Weight
 from triage.publish.finished import Excerpt, FinishedTriage, Reduction
-from triage.publish.words import ending, exit_codes, location
+from triage.publish.words import ending, exit_codes
 
 _MOST_MESSAGE_LINES, _MOST_MESSAGE_WIDTH = 40, 1_000
 """Of the failing text; the log has all of it."""

@@ -8,12 +8,12 @@ from rich.text import Text
 from triage.knowledge.matching import NearMiss
 from triage.logs import Finding
 from triage.model.diagnosis import Diagnosis
-from triage.model.report import Match
+from triage.model.match import Match
 from triage.model.visible import one_line, visible
 from triage.model.words import count
-from triage.publish.formats.terminal import report as render
+from triage.publish.diagnosis_words import standing
+from triage.publish.formats.terminal import diagnosis as render
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.words import standing
 
 _MOST_OTHERS, _MOST_FILES, _MOST_NEAR = 8, 5, 5
 """Causes beside the root cause that are listed, files of one bug, and entries that almost match."""

@@ -1,33 +1,19 @@
 """A report on the terminal: headline, failure, cause, suggestions and artifacts. Fits 80 columns."""
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
-from triage.knowledge.advice import next_steps
-from triage.model.diagnosis import Diagnosis, SourceLocation
+from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Resources
-from triage.model.report import POISONED, Match, Report, Suggestion
-from triage.model.visible import shortened, visible
+from triage.model.report import POISONED, Report, Suggestion
+from triage.model.visible import visible
+from triage.publish.diagnosis_words import in_pass
 from triage.publish.formats.terminal.console import line, paragraph, section
-from triage.publish.words import (
-    best_change,
-    but,
-    change,
-    configuration,
-    ending,
-    evidence,
-    expectation,
-    instead_title,
-    location,
-    standing,
-    telling,
-)
+from triage.publish.formats.terminal.diagnosis import failure
+from triage.publish.words import best_change, but, change, configuration, ending, evidence, expectation, instead_title
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
-_MOST_MESSAGE_LINES = 8
 
 
 def report(console: Console, report: Report, asked: str) -> None:
@@ -40,7 +26,7 @@ def report(console: Console, report: Report, asked: str) -> None:
     paragraph(console, configuration(report), style="dim", indent=0)
     if best := best_change(report):
         paragraph(console, best, style="bold green" if report.suggestions[0].verified else "bold yellow", indent=0)
-    _failure(console, report.diagnosis, report.matches, report.outcome)
+    failure(console, report.diagnosis, report.matches, _ended(report.outcome, report.diagnosis), report.outcome.notes)
     _instead(console, report)
     if report.artifacts:
         _artifacts(console, report)
@@ -48,13 +34,10 @@ def report(console: Console, report: Report, asked: str) -> None:
     line(console, f"Again: {asked}", style="dim")
 
 
-def diagnosis(console: Console, diagnosis: Diagnosis | None, matches: Sequence[Match]) -> None:
-    """Print the diagnosis of a log. Without a case, nothing was compiled."""
-    if diagnosis is None:
-        line(console, "no failure found", style="bold green")
-        return
-    paragraph(console, diagnosis.headline, style="bold red", indent=0)
-    _failure(console, diagnosis, matches, None)
+def _ended(outcome: Outcome, diagnosis: Diagnosis) -> str:
+    stage = f" at stage {outcome.stage.value}" if outcome.stage else ""
+    done = ", ".join(time.stage.value for time in outcome.stages)
+    return f"{ending(outcome)}{stage}{in_pass(diagnosis)}{f' (completed: {done})' if done else ''}"
 
 
 def _compiles(console: Console, report: Report) -> None:
@@ -68,63 +51,6 @@ def _compiles(console: Console, report: Report) -> None:
         paragraph(console, note)
     if best := best_change(report):
         paragraph(console, best, style="bold green", indent=0)
-
-
-def _failure(console: Console, diagnosis: Diagnosis, matches: Sequence[Match], outcome: Outcome | None) -> None:
-    """What failed, and the cause; ``outcome`` is None for a log."""
-    section(console, "What failed")
-    named = ", ".join(part for part in (diagnosis.function, location(diagnosis)) if part)
-    inside = f", in pass {diagnosis.pass_name}" if diagnosis.pass_name else ""
-    kind = f"{diagnosis.kind.value}{f' in {named}' if named else ''}"
-    if outcome is None:
-        paragraph(console, f"{kind}{inside}")
-    else:
-        stage = f" at stage {outcome.stage.value}" if outcome.stage else ""
-        done = ", ".join(time.stage.value for time in outcome.stages)
-        paragraph(console, f"{ending(outcome)}{stage}{inside}{f' (completed: {done})' if done else ''}")
-        paragraph(console, kind)
-    lines = [text for text in visible(diagnosis.message).splitlines() if text.strip()]
-    for text in lines[:_MOST_MESSAGE_LINES]:
-        paragraph(console, shortened(text, 400), style="red")
-    if len(lines) > _MOST_MESSAGE_LINES:
-        paragraph(console, f"… {len(lines) - _MOST_MESSAGE_LINES} more lines in the log", style="dim")
-    if diagnosis.source is not None:
-        _source(console, diagnosis.source)
-    for note in (*diagnosis.notes, *(outcome.notes if outcome else ())):
-        paragraph(console, note)
-    if matches:
-        section(console, "Cause")
-        # Of a case, what helps is compiled for the user's own kernel, and shown as a suggestion.
-        _cause(console, matches, show_helps=outcome is None)
-    if all(match.generic for match in matches) and (steps := next_steps(diagnosis, have_case=outcome is not None)):
-        section(console, "Next steps" if matches else "Not in the knowledge base; next steps")
-        for step in steps:
-            paragraph(console, step)
-
-
-def _source(console: Console, source: SourceLocation) -> None:
-    column = f":{source.column}" if source.column else ""
-    paragraph(console, f"{source.file}:{source.line}{column}", style="cyan")
-    if source.text:
-        text = visible(source.text)
-        stripped = text.strip()
-        line(console, " " * 2 * _INDENT + stripped)
-        caret = (source.column or 0) - 1 - (len(text) - len(text.lstrip()))
-        if source.column and 0 <= caret < len(stripped):
-            line(console, " " * (2 * _INDENT + caret) + "^", style="red")
-
-
-def _cause(console: Console, matches: Sequence[Match], show_helps: bool) -> None:
-    for match in telling(matches, 2):
-        paragraph(console, f"{match.title} ({match.id}, {standing(match)})", style="bold")
-        paragraph(console, match.cause)
-        for title, texts in (
-            ("helped where it was tried", match.helps if show_helps else ()),
-            ("did not help where it was tried", match.does_not_help),
-            ("to tell the causes apart" if match.generic else "next", match.next_steps),
-        ):
-            for text in texts:
-                paragraph(console, f"{title}: {text}")
 
 
 def _instead(console: Console, report: Report) -> None:
