@@ -9,7 +9,7 @@ from triage.logs.patterns import Rewordings
 
 #: (the text as a regular expression, what it counts as); above each the function and the first release with the
 #: newer wording.
-_REWORDINGS = Rewordings(
+REWORDINGS: tuple[tuple[str, str], ...] = (
     # semantic.py, dot: 3.2.
     (r"First input \(T\) and second input \(T\) must have the same dtype", "Both operands must be same dtype"),
     (r"Both operands must be same type\b", "Both operands must be same dtype"),
@@ -69,6 +69,7 @@ _REWORDINGS = Rewordings(
     ),
     (r"Building op `([\w.]{1,120})` but it isn't known in this MLIRContext.*", r"\1 created with unregistered dialect"),
 )
+_REWORDINGS = Rewordings(*REWORDINGS)
 
 
 def reworded(text: str) -> str:
