@@ -16,6 +16,7 @@ from triage.drafts.draft import UNCLEAR, Draft, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
 from triage.filesystem import scratch
+from triage.frontends.triton import READ_FROM_TTGIR_ON
 from triage.harness.description import KernelDescription, described
 from triage.harness.dialogues import Dialogue, together
 from triage.harness.limits import Limits
@@ -34,8 +35,6 @@ from triage.model.words import count
 ALL, FIRST = "all", "first"
 _JUDGES = {CUTE: cute_verdict.judge}
 """Where a compiler has rules of its own."""
-_LATER = frozenset({"num_warps", "num_stages"})
-"""Options that Triton reads after TTIR: a third to a tenth of an autotuner's configurations differ in others."""
 _UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
 """The worker's words (``adapter.check_options``)."""
 
@@ -223,10 +222,11 @@ def _settled(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
 def _front_end_sees(plan: Plan, draft: Draft) -> str:
     """Equal for drafts between which the stages of a plan's compiles do not distinguish."""
     until = plan.action.until if isinstance(plan.action, PartialCompile) else None
-    seen = {**draft.values, **draft.options}
+    seen = {name: value.value for name, value in {**draft.values, **draft.options}.items()}
     if until is Stage.TTIR and draft.function.language is Language.TRITON:
-        seen = {name: value for name, value in seen.items() if name not in _LATER or name in draft.values}
-    return repr([(name, value.value) for name, value in seen.items()])
+        # Their names are seen: a back end refuses those that it does not know.
+        seen |= dict.fromkeys(READ_FROM_TTGIR_ON & draft.options.keys() - draft.values.keys())
+    return repr(seen)
 
 
 def _compiled_alike(plan: Plan, group: Sequence[Draft], tally: Tally) -> Dialogue[list[Settled]]:
@@ -243,7 +243,7 @@ def _compiled_alike(plan: Plan, group: Sequence[Draft], tally: Tally) -> Dialogu
     changes = {name: value for name, value in current.values.items() if value is not draft.values[name]}
     answers = [settled]
     for each in others:
-        kept = {name: value for name, value in each.options.items() if name in current.options or name in _LATER}
+        kept = {name: value for name, value in each.options.items() if name in current.options}
         corrected = replace(each.changed(changes), options=kept)
         origin = {UNCLEAR: settled.unclear} if settled.unclear is not None else {}
         case = corrected.case(settled.plan.base)

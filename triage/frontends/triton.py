@@ -27,6 +27,15 @@ _DESCRIPTOR = re.compile(
     rf"tensordesc(?:_im2col)?<{_SCALAR}\[ *\d+(?: *, *\d+)* *\](?:, *input_rank=\d+)?(?:, *(?P<layout>[^<>]+))?>"
 )
 
+READ_FROM_TTGIR_ON = frozenset(
+    {
+        "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "num_consumer_groups",
+        "num_buffers_warp_spec", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint",
+    }
+)  # fmt: skip
+"""By make_ttgir and what follows it, in some release (triton/backends/*/compiler.py); Triton's layouts, and with them
+warps and clusters, are made there."""
+
 
 def check_type(value: Any, bad: Any) -> None:
     """A type as ``str_to_ty`` of any release spells it. A descriptor's layout is a call with literals: Triton

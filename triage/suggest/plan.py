@@ -9,6 +9,7 @@ from pathlib import Path
 
 from triage.cases import reproducers
 from triage.frontends.frontend import frontend
+from triage.frontends.triton import READ_FROM_TTGIR_ON
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
@@ -30,14 +31,6 @@ from triage.suggest.unrolled import in_parts
 _MOST_ADVICE = 2
 _MOST_REPAIRED = 2
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
-_READ_FROM_TTGIR_ON = frozenset(
-    {
-        "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "num_consumer_groups",
-        "num_buffers_warp_spec", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint",
-    }
-)  # fmt: skip
-"""By make_ttgir and what follows it, in some release (triton/backends/*/compiler.py); Triton's layouts, and with them
-warps and clusters, are made there."""
 _MAXNREG_IN_LLIR = "<3.5"
 """From 3.5 on the cap on registers is an attribute of the module, which stage ttgir sets."""
 
@@ -157,7 +150,7 @@ def applicable(case: Case, triton: str, proposals: Iterable[Proposal]) -> Iterat
     if ending == ".mlir":
         return
     if ending in _BEFORE_LAYOUTS and frontend(case.language).has_tiles:
-        yield from (proposal for proposal in proposals if proposal.changes.keys() <= _READ_FROM_TTGIR_ON)
+        yield from (proposal for proposal in proposals if proposal.changes.keys() <= READ_FROM_TTGIR_ON)
         return
     if ending == ".ttgir" and in_range(triton, _MAXNREG_IN_LLIR) and case.options.get("maxnreg") is not None:
         yield Proposal({"maxnreg": None}, Move.OPTION, 0.0, 1.0, "no cap on registers")
