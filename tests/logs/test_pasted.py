@@ -310,3 +310,60 @@ def test_what_stands_behind_a_cause_that_is_quoted_whole_is_not_its_text() -> No
         "Warning: the process group was not destroyed before the program's end\n"
     )
     assert (diagnosis.headline, diagnosis.message) == ("NameError: g is not defined", "NameError: g is not defined")
+
+
+def test_advice_below_the_caret_is_not_the_reason() -> None:
+    report = (
+        'CompilationError: at 8:11:\ndef k(x):\n    y = x.to(tl.float32)\n        ^\nSet TORCH_LOGS="+dynamo" for more'
+    )
+    diagnosis = diagnosed(report)
+    assert diagnosis.headline == "CompilationError at y = x.to(tl.float32)"
+
+
+def test_the_items_of_a_report_are_one_exception() -> None:
+    report = "- **Exception Type:** RuntimeError\n- **Exception Message:** `ptxas` failed with error code 4294967295:\n"
+    assert diagnosed(f"a triton kernel\n{report}").kind is Kind.PTXAS
+
+
+def test_an_error_of_ptxas_has_the_line_of_the_ptx_and_of_the_launch() -> None:
+    frames = 'Traceback (most recent call last):\n  File "/x/k.py", line 12, in run\n    k[grid](x)\n'
+    error = "ptxas /tmp/tmpab12cd34.ptx, line 22; error   : Feature '.bf16' requires .target sm_80 or higher"
+    raised = "triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error\n`ptxas` stderr:\n"
+    diagnosis = diagnosed(f"{frames}{raised}{error}\n")
+    assert (diagnosis.file, diagnosis.line) == ("tmpab12cd34.ptx", 22)
+    assert diagnosis.source is not None
+    assert diagnosis.source.line == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        (
+            'RuntimeError: Triton Error [CUDA]: context is destroyed"',
+            "The driver could not run the kernel: context is destroyed",
+        ),
+        (
+            "fails with `Triton Error [ZE]: 0x78000011` on Windows.",
+            "The driver could not run the kernel: 0x78000011",
+        ),
+        (
+            "PermissionError: [Errno 13] Permission denied: '/home/me/.triton/cache/ab/k.ptx'",
+            "PermissionError: [Errno 13] Permission denied: '.triton/cache/ab/k.ptx'",
+        ),
+        (
+            'x/codecache.py", line 195, in get_system  from triton import y  ImportError: cannot import name '
+            "'triton_key' from 'triton.compiler'",
+            "ImportError: cannot import name 'triton_key' from 'triton.compiler'",
+        ),
+        (
+            "RuntimeError: Internal Triton PTX codegen error: ptxas fatal : Value 'sm_120' is not defined for option",
+            "ptxas: Value 'sm_120' is not defined for option",
+        ),
+        (
+            "error: 'tt.descriptor_load' op is not known\nLLVM ERROR: Fatal pipeliner error",
+            "LLVM gave up: Fatal pipeliner error: 'tt.descriptor_load' op is not known",
+        ),
+    ],
+)
+def test_a_headline_is_what_was_printed_and_no_more(text: str, headline: str) -> None:
+    assert diagnosed(text).headline == headline

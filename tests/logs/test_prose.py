@@ -114,7 +114,7 @@ def test_a_failure_that_a_sentence_tells(text: str, kind: Kind, headline: str) -
         (
             "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"\n@triton.jit\n",
             Kind.FRONTEND_ERROR,
-            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\"",
+            "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')",
         ),
         (
             'every build has the same "stack frame size exceeds limit" issue\n@triton.jit\n',

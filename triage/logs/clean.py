@@ -92,6 +92,9 @@ _ERROR = regex(r"\b\w{0,60}(?:Error|Exception)\b|\berror: |\bAssertion\b|\bLLVM 
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
 # A fence with the first line of the code behind it, where its language stands.
 _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
+# The items of ComfyUI's report.
+_EXCEPTION_TYPE = regex(r"- \*\*Exception Type:\*\* (?P<name>[\w.]{1,200})\s{0,8}$")
+_EXCEPTION_TEXT = regex(r"- \*\*Exception Message:\*\* (?=\S)")
 # A report that was pasted with an indentation keeps it.
 _PYTEST_FAILURE = regex(r" {0,8}E {3,64}(?=\S)")
 
@@ -144,11 +147,14 @@ def strip_markdown(line: str) -> str:
 
 
 class Cleaner:
-    """Removes the wrappings of one line after another; only pytest's and an indentation depend on the lines before."""
+    """Removes the wrappings of one line after another; only pytest's, an indentation and a report's list depend on the
+    lines before."""
 
     def __init__(self) -> None:
         self._width = 0
         self._indentation = ""
+        # The exception that a report named in the line above its text.
+        self._exception = ""
         #: True when the last line belonged to pytest's report of a failure.
         self.stripped_marker = False
         #: True when the last line was one of pytest's summary: it is of another test than the line above.
@@ -169,7 +175,7 @@ class Cleaner:
         line = self._without_marker(line)
         if self.stripped_marker:
             line = strip_prefixes(line)
-        line = self._outdented(line)
+        line = self._of_report(self._outdented(line))
         line = line.rstrip("│┃ ") if line.endswith(("│", "┃")) else line
         return strip_markdown(line) if line[:1] in ("|", "`") else line
 
@@ -184,6 +190,17 @@ class Cleaner:
             return ""
         self._width = min(self._width or match.end(), match.end())
         return line[self._width :]
+
+    def _of_report(self, line: str) -> str:
+        """Join the items of ComfyUI's report in which an exception and its text stand."""
+        if not line.startswith("- **"):
+            return line
+        if named := _EXCEPTION_TYPE.match(line):
+            self._exception = named["name"]
+            return ""
+        if (text := _EXCEPTION_TEXT.match(line)) and self._exception:
+            return f"{self._exception}: {line[text.end() :]}"
+        return line
 
     def _outdented(self, line: str) -> str:
         """Remove the indentation of a whole traceback, up to the line that ends it."""

@@ -19,6 +19,7 @@ _UNUSABLE = (
 _COMPILE = r"\b(?:compil(?:e[sd]?|ing|ation|er)|autotun(?:e[dr]?|ing)|ptxas|llc|make_(?:ttir|ttgir|llir|ptx|cubin))\b"
 _NO_END = (
     r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bnon-termination"
+    r"|\bspin(?:s|ning)\b|\bblow[ -]?up\b|\bregress(?:ed|es|ion)\b.{0,40}?\d[\d.]{0,6} ?m?s\b.{0,20}?\d ?(?:s|min\w*)\b"
     r"|\btim(?:e[sd]?|ing)[ -]?outs?\b|\bfreez(?:es|ing)\b|\b(?:never|not) comes? back\b"
     r"|\b(?:more than|over) (?:an?|\d{1,4}\+?|several|many) (?:hours?|minutes)\b|\bfor (?:\S{1,9} )?hours\b"
     r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
@@ -50,7 +51,19 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),
 )
 #: Those that tell the kind whatever else a line says.
-_PLAIN = ((Kind.SEGFAULT, _CRASHED), (Kind.LAUNCH_ERROR, _CODE), (Kind.TIMEOUT, _ENDLESS))
+_PLAIN = (
+    (Kind.SEGFAULT, _CRASHED),
+    (Kind.LAUNCH_ERROR, _CODE),
+    (Kind.TIMEOUT, _ENDLESS),
+    # Which kernel fails, and not how.
+    (
+        Kind.UNKNOWN,
+        regex(
+            r"\bkernels?\b[^.]{0,80}\b(?:won't|will not|does not|doesn't|cannot|can't) (?:compile|build)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
 _PROGRAM = regex(r"\s{4}|\s*(?:raise|return|assert|import|from|def|@|#include|//)\b")
 # What takes long, fails and has files that cannot be opened, as well.
 _BUILD = regex(r"\bpip3? |\bdocker\b|\bcmake\b|\b[Bb]uild(?:s|ing)?\b(?!-)|\binstall")

@@ -44,8 +44,13 @@ def printed_error(log: str) -> Diagnosis | None:
 
 
 def _own(findings: list[Finding]) -> list[Finding]:
-    """The findings: nothing but the compile ran, so that none is another program's."""
-    return [replace(finding, foreign=False) for finding in findings]
+    """The findings: nothing but the compile ran, so that none is another program's, and the file of PTX is gone."""
+    return [
+        replace(finding, foreign=False, diagnosis=replace(finding.diagnosis, file=None, line=None))
+        if finding.diagnosis.kind is Kind.PTXAS
+        else replace(finding, foreign=False)
+        for finding in findings
+    ]
 
 
 def _over_limit(stated: str) -> Diagnosis:

@@ -12,6 +12,7 @@ from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.patterns import regex
 from triage.logs.recognisers import llvm_diagnostic, silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
+from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
@@ -93,9 +94,14 @@ _RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
         Kind.FRONTEND_ERROR,
         "Input shapes should have M >= 16, N >= 16 and K >= 16",
     ),
+    # The advice that ends the message.
+    (
+        regex(r"\bReducing block sizes or .{0,4}num_stages.{0,3} may help"),
+        Kind.OUT_OF_RESOURCES,
+        "Out of a resource that is not in this text; reducing block sizes or num_stages may help",
+    ),
 )
-# A log that breaks off at a line of Triton's or torch's that raises.
-_LIBRARY = regex(r"[\\/](?:triton|torch)[\\/]")
+# A log that breaks off at a line that raises.
 _RAISES = regex(
     r"\s{0,40}raise (?:\w{1,60}\.){0,6}(?P<name>[A-Z]\w{1,80})\(f?(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark)).){8,600})"
 )
@@ -173,6 +179,12 @@ def _clause(line: str, position: int) -> int:
     return max(ends, default=len(line) - len(line.lstrip("#*> ")))
 
 
+def _is_library(frame: str) -> bool:
+    """True for a traceback's frame in Python's own files or in a package."""
+    file = frame_file(frame)
+    return file is not None and (is_installed(file) or users_line(file, frame) is None)
+
+
 def _first(pattern: re.Pattern[str], lines: Iterable[str]) -> str | None:
     """The first group of the first line that has the pattern."""
     return next((match[1] for line in lines if (match := pattern.search(line))), None)
@@ -226,7 +238,7 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
             return read(Window(position, f"error: {converted['text']}", (), (), ()))
         if finding := _stated(position, line):
             return finding
-    if len(lines) > 1 and _LIBRARY.search(lines[-2]) and (raised := _RAISES.match(lines[-1])):
+    if len(lines) > 1 and _is_library(lines[-2]) and (raised := _RAISES.match(lines[-1])):
         return read(Window(len(lines) - 1, f"{raised['name']}: {raised['text']}", (), (), ()))
     if any(map(_BARE_ASSERTION.search, lines)) and (reason := assertion_of(lines)):
         shown = f"AssertionError: {reason}"

@@ -27,7 +27,7 @@ from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resourc
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
-from triage.logs.statement import stated
+from triage.logs.statement import stated, tells
 from triage.logs.surroundings import emulations, setting_of
 from triage.logs.user_frames import with_any_source, with_open_source, with_source
 from triage.logs.window import Window, windows
@@ -44,6 +44,9 @@ MAX_MESSAGES = 250_000
 
 #: Failures of other programs that are kept: the last says how the text ends.
 MAX_OTHERS = 20
+
+#: Kinds of a statement that a traceback below it decides.
+_VAGUE = (Kind.ENVIRONMENT, Kind.UNKNOWN, Kind.OTHER)
 
 #: Making a finding takes as long as reading so many lines.
 _WORK = 4
@@ -230,7 +233,8 @@ def _completed(finding: Finding, context: Context) -> Finding:
         diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))
     if diagnosis.stage is None:
         diagnosis = replace(diagnosis, stage=mlir_diagnostic.stage_of_cute(diagnosis) or context.stage)
-    if finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC:
+    is_silent = finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+    if is_silent and silent_pass.says_nothing(diagnosis.message):
         diagnosis = replace(diagnosis, headline=silent_pass.headline(diagnosis.pass_name))
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))
 
@@ -282,13 +286,22 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     is_open = not (collector.findings or collector.others) and is_about(lines)
     statement = stated(lines, _read_line) if is_open else None
     cut = cut_traceback(lines) if is_open else None
-    if statement and not (cut and is_of_traceback(statement.diagnosis.message)):
-        return statement
-    if cut:
-        return cut
+    if statement and cut:
+        return _above(statement, cut)
+    if statement or cut:
+        return statement or cut
     retold = described(lines) if is_about_triton else None
     # A sentence that names no kind of failure says less than what a program printed.
     return None if retold and retold.diagnosis.kind is Kind.UNKNOWN and collector.others else retold
+
+
+def _above(statement: Finding, cut: Finding) -> Finding:
+    """What states the failure: the line that was found, or the traceback that the text breaks off in."""
+    stated = statement.diagnosis
+    is_raised = stated.kind in _VAGUE and not _read_line(0, stated.message)
+    kind = Kind.PYTHON_EXCEPTION if is_raised else stated.kind
+    said = cut if is_of_traceback(stated.message) or not tells(statement) else statement
+    return replace(said, diagnosis=replace(said.diagnosis, kind=kind))
 
 
 def _read_line(position: int, line: str) -> Finding | None:

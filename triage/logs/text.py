@@ -10,6 +10,8 @@ MAX_NOTES = 12
 
 # Two or more components; the lookbehind keeps `a/b` in words such as `operand/result` whole.
 _PATH = regex(r"(?<![\w.)\]/\\-])(?:[A-Za-z]:)?[/\\](?:[\w.+@~-]{1,255}[/\\]){1,64}(?=[\w.+@~<-])")
+# A backtick behind a word and before none.
+_CLOSING_MARK = regex(r"(?<=[^\s(])`(?=[\s.,;:)]|$)")
 
 
 def last_component(path: str) -> str:
@@ -27,9 +29,17 @@ def bounded(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
+def without_rest(text: str) -> str:
+    """The text up to a quotation mark that closes what began before it: what follows is whoever quoted it."""
+    text = text.removesuffix("```").removesuffix("``")
+    if text.count("`") % 2 and (closing := _CLOSING_MARK.search(text)) and text.count("`", 0, closing.start()) % 2 == 0:
+        text = text[: closing.start()]
+    return text[:-1] if text.endswith('"') and text.count('"') % 2 else text
+
+
 def headline(text: str) -> str:
     """One short line without paths."""
-    return bounded(shorten_paths(" ".join(text[:2000].split())), MAX_HEADLINE)
+    return bounded(shorten_paths(without_rest(" ".join(text[:2000].split()))), MAX_HEADLINE)
 
 
 def message(lines: str) -> str:

@@ -12,7 +12,7 @@ from triage.logs.cute_texts import OF_WORKER
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind, SourceLocation
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
@@ -29,7 +29,9 @@ _MOST_SHOWN = 6
 # Python's own files, code that has none, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
     r"^<(?!ipython-input-)|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
-    r"|[\\/]triton[\\/](?:runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
+    r"|[\\/]triton[\\/](?:code_gen|runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
+    # a script that pip installed
+    r"|[\\/]bin[\\/][^\\/.]{1,80}$"
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
 )
@@ -93,10 +95,15 @@ def with_text(source: SourceLocation, before: Sequence[str]) -> SourceLocation:
     return replace(source, text=shown)
 
 
+def _is_located(diagnosis: Diagnosis) -> bool:
+    """Whether a line of a kernel or of the compiler is known; one of generated PTX is neither."""
+    return diagnosis.source is not None or (diagnosis.file is not None and diagnosis.kind is not Kind.PTXAS)
+
+
 def with_source(finding: Finding, window: Window, source: SourceLocation | None) -> Finding:
     """The finding for an exception; one without a location gets ``source``, the user's line in its traceback."""
     diagnosis = finding.diagnosis
-    if diagnosis.source is not None or diagnosis.file is not None:
+    if _is_located(diagnosis):
         return finding
     source = _closing_line(window.line, [window.line, *window.after]) or source
     if source is None:
@@ -109,13 +116,11 @@ def with_any_source(findings: list[Finding], source: SourceLocation | None) -> l
     ``source``, the user's line in the last traceback, if none has any."""
     places: dict[Kind, SourceLocation | None] = {}
     for finding in findings:
-        if finding.diagnosis.source is not None or finding.diagnosis.file is not None:
+        if _is_located(finding.diagnosis):
             places.setdefault(finding.diagnosis.kind, finding.diagnosis.source)
     return [
         replace(finding, diagnosis=replace(finding.diagnosis, source=found))
-        if finding.diagnosis.source is None
-        and finding.diagnosis.file is None
-        and (found := places.get(finding.diagnosis.kind) if places else source)
+        if not _is_located(finding.diagnosis) and (found := places.get(finding.diagnosis.kind) if places else source)
         else finding
         for finding in findings
     ]
@@ -129,7 +134,7 @@ def with_open_source(findings: list[Finding], source: SourceLocation | None) -> 
     kind = findings[-1].diagnosis.kind
     return [
         replace(finding, diagnosis=replace(finding.diagnosis, source=source))
-        if finding.diagnosis.kind is kind and finding.diagnosis.source is None and finding.diagnosis.file is None
+        if finding.diagnosis.kind is kind and not _is_located(finding.diagnosis)
         else finding
         for finding in findings
     ]

@@ -105,6 +105,12 @@ _DRIVER_SAYS = regex(
 # shows and the next message are none.
 _CONTINUES = regex(r"\s{0,8}(?![\s|^~]|\d{1,7} \||In file included)(?!.{0,400}: (?:error|warning|note|fatal error))")
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
+# A frame and the exception below it, in a line that somebody joined.
+_JOINED = regex(r"\", line \d{1,7}, in .{1,400}?\s(?=(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S)")
+# The folder of a cache in the path of a file that cannot be used.
+_CACHE = regex(
+    r"(?P<mark>['\"])[^'\"\s]{0,300}?[/\\]{1,2}(?P<rest>(?:\.triton|triton|[\w.]{0,40}cache|torchinductor_\w{1,60})[/\\])"
+)
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]{1,2}main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`; of headers too.
@@ -154,6 +160,8 @@ def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip())
     if line.startswith(("#include", "//", "from ", "import ")):
         return None
+    if joined := _JOINED.search(line):
+        line = line[joined.end() :]
     stated = _EXCEPTION.match(line)
     exception = stated["name"] if stated and not stated["name"].isupper() else None
     if missing := _missing(window, line, exception) or _wrapped(window, line):
@@ -180,7 +188,8 @@ def _read(window: Window) -> Finding | None:
         headline = f"The host compiler was not found: {line}"
         return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
     if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
-        return finding(window, Kind.ENVIRONMENT, line, line, exception=exception)
+        shown = _CACHE.sub(r"\g<mark>\g<rest>", line)
+        return finding(window, Kind.ENVIRONMENT, shown, line, exception=exception)
     return None
 
 

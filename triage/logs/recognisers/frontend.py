@@ -57,6 +57,11 @@ _STATED = regex(
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
 _QUALIFIED = regex(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
 _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
+# What torch, a server or whoever reports it prints below an exception without words: advice, a heading, a log's line.
+_AFTERWARDS = regex(
+    r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w|Prompt executed in"
+    r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d"
+)
 #: Lines of the kernel that the front end shows, and the caret.
 _MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
@@ -72,9 +77,8 @@ def unrepr(exception: str) -> str:
 
 
 def _ends_block(line: str) -> bool:
-    return not line.strip() or line.startswith(
-        ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~")
-    )
+    begins = ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~")
+    return not line.strip() or line.startswith(begins) or _AFTERWARDS.match(line) is not None
 
 
 def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str | None) -> bool:

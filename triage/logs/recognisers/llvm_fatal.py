@@ -14,6 +14,8 @@ _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
 _CLOSING = {"`": "`", '"': '"', "'": "'", "(": ")", "\u201c": "\u201d"}
 #: What old releases print at the end of any failure of the last conversion.
 _GENERIC = ("Failed to translate TritonGPU to LLVM IR", "Translate to LLVM IR failed")
+#: What does not name the operation, which the error above it does.
+_UNNAMED = ("Fatal pipeliner error",)
 
 
 def error_text(line: str) -> str | None:
@@ -38,6 +40,8 @@ def _read(window: Window) -> Finding | None:
     earlier = error_before(window)
     if error.endswith(":") and earlier:
         shown = f"{error} {earlier.text}"
+    elif error in _UNNAMED and earlier:
+        shown = f"{error}: {earlier.text}"
     return finding(
         window,
         Kind.LLVM_FATAL,

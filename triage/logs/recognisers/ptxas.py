@@ -4,6 +4,9 @@ Its first ``error`` line is the cause; ``Ptx assembly aborted due to errors`` an
 ```ptxas` failed with error code 255`` only follow from it.
 """
 
+from typing import Any
+
+from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -15,6 +18,7 @@ _STATED = regex(
     r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
     r"(?P<severity>error|fatal)(?: {1,8}|(?<=ptxas error)|(?<=ptxas fatal)): (?P<text>\S.{0,4000})"
 )
+_AT = regex(r"ptxas(?:\.exe)? (?P<file>\S{1,400}\.ptx), line (?P<line>\d{1,9});")
 # As people retell it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
 _RETOLD = regex(
     r"(?i:ptxas)(?: \w{1,20}){0,3} (?:error|failure|failed): (?P<text>'\S.{3,400}|\S.{0,300}(?:sm_|\.target).{0,300})$"
@@ -49,18 +53,27 @@ _GENERIC = ("Ptx asse",)
 def error_text(line: str) -> str | None:
     """The text of ptxas's error in the line."""
     # CuTe DSL's pass prints the kernel's debug information before it, which has the user's paths.
-    match = _STATED.match(line.rpartition(_LOG)[2].strip())
+    # Somebody joined Triton's report with what ptxas says in it.
+    stated = line.rpartition(_LOG)[2].partition(_CODEGEN)
+    match = _STATED.match((stated[2].lstrip(": ") or stated[0]).strip())
     return match["text"].strip() if match else None
 
 
-def _finding(window: Window, shown: str, specificity: Specificity) -> Finding:
-    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin")
+def _finding(window: Window, shown: str, specificity: Specificity, **place: Any) -> Finding:
+    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin", **place)
+
+
+def _place(line: str) -> dict[str, Any]:
+    """The file of PTX and the line in it, as fields of a diagnosis."""
+    at = _AT.search(line)
+    return {"file": text.last_component(at["file"]), "line": int(at["line"])} if at else {}
 
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if error := error_text(line):
-        return _finding(window, error, Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC)
+        specificity = Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC
+        return _finding(window, error, specificity, **_place(line))
     if retold := _RETOLD.search(line):
         return _finding(window, retold["text"], Specificity.DIAGNOSTIC)
     if _FEATURE.match(line):

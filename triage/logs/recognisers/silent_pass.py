@@ -6,6 +6,7 @@ brackets go from the outermost pass manager in, so the last name is the pass tha
 
 import re
 
+from triage.logs.diagnostic_lines import TAILS
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -38,6 +39,11 @@ def failed_pass(line: str) -> str | None:
 def headline(name: str | None) -> str:
     """The headline of a pass that failed without a message."""
     return f"The pass {name} failed without a message" if name else "A pass failed without a message"
+
+
+def says_nothing(message: str) -> bool:
+    """True for a text that says only that a pass failed."""
+    return RECOGNISER.wants(message) or any(tail in message for tail in TAILS)
 
 
 def error_text(line: str) -> str | None:

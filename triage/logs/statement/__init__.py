@@ -5,6 +5,6 @@ describes a line, `weights` ranks the lines of a text and names the kind, `learn
 expectations and measures them on texts that it did not learn from.
 """
 
-from triage.logs.statement.reading import stated
+from triage.logs.statement.reading import stated, tells
 
-__all__ = ["stated"]
+__all__ = ["stated", "tells"]

@@ -16,15 +16,26 @@ from triage.model.diagnosis import Kind
 _FAILED = regex(
     r"error|fail|crash|exception|abort|assert|fault|\bhang|\bhung\b|stuck|wrong|incorrect|invalid|illegal|unsupported"
     r"|not supported|cannot|can't|(?:could|do|does|did|will) not|n't\b|unable|\bbreaks?\b|\bbroken|\bbug\b|\bnans?\b"
-    r"|missing|denied|undefined|killed|time[ -]?out|out of|mismatch|\bSIG[A-Z]|\bIMA\b|traceback|dump|not found"
+    r"|missing|denied|undefined|killed|time[ -]?out|out of|mismatch|\b(?-i:SIG[A-Z])|\bIMA\b|traceback|dump|not found"
     r"|\bno module|\bmust\b|expected|requires|too (?:old|large|many|big)|forever|infinite|terminat"
     r"|\bnever\b|conflict|panic|\bICE\b|报错|错误|失败|无法|不支持|崩溃|卡死|异常"
     # Frames of a traceback whose ends are cut off; the second is IPython's arrow.
     r"|\", line \d{1,7}, in |^-{2,9}> ?\d{1,7} ",
     re.IGNORECASE,
 )
+# The words of MLIR, without which an error is not said to be one of its own.
+_OF_MLIR = regex(
+    r"MLIR|\bIR\b|\bpass(?:es|manager)?\b|lower|legaliz|layout|encoding|verif|dialect|\bops?\b|operation|'\w{1,20}\.\w"
+    r"|\w\.\w{1,40}\b' op|materializ|pipelin|ttg?ir|\btt[gn]?g?\.[a-z]",
+    re.IGNORECASE,
+)
 # A row of what an autotuner timed: a candidate, its time and its share.
 _TIMED = regex(r"\s{0,20}\w{1,120} \d{1,9}\.\d{1,9} ms \d{1,4}(?:\.\d{1,3})?%")
+
+
+def tells(statement: Finding) -> bool:
+    """Whether the line of a statement itself has a word or the shape of a failure."""
+    return _FAILED.search(statement.diagnosis.message) is not None
 
 
 def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> Finding | None:
@@ -45,5 +56,9 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     if finding := read(number, shown[number]):
         return replace(finding, specificity=Specificity.TAIL)
     line = shown[number].strip()
-    kind = plain_kind(line) or Kind(max(kinds, key=lambda kind: kinds[kind]))
+    # A sentence is wrapped; its words are of one kind on the lines together.
+    around = " ".join(near.strip() for near in shown[max(0, number - 1) : number + 2])
+    kind = plain_kind(line) or plain_kind(around) or Kind(max(kinds, key=lambda kind: kinds[kind]))
+    if kind is Kind.MLIR_DIAGNOSTIC and not _OF_MLIR.search(around):
+        kind = Kind.UNKNOWN
     return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)
