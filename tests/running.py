@@ -22,6 +22,12 @@ from triage.pipeline import Options, Session
 PROGRAMS = Path(__file__).parent / "capture" / "programs"
 
 
+def sharing_key(reproducer: str) -> str:
+    """A reproducer whose children do not each compute Triton's hash of its own files anew."""
+    share = f"sys.path.append({str(PROGRAMS)!r}); import toolbox; toolbox.share_key()"
+    return reproducer.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{share}\n", 1)
+
+
 @dataclass(frozen=True)
 class Bench:
     """A folder for one test: Triton's cache, triage's, and what is captured."""

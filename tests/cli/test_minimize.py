@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from commands import KERNELS, Run, call_triage
 from conftest import Traces
+from running import sharing_key
 
 import triage
 from triage.minimize.source.specimen import tokens
@@ -122,7 +123,7 @@ def test_the_reproducer_says_gone_there_and_cannot_tell(minimized: tuple[Run, Pa
     start, end = rest.index("\n    "), rest.index("\n\n# ---- its")
 
     def ends(script: str) -> tuple[int, str]:
-        (tmp_path / "reproducer.py").write_text(script)
+        (tmp_path / "reproducer.py").write_text(sharing_key(script))
         done = reproduce(tmp_path)
         return done.returncode, done.stdout.splitlines()[-1].partition(":")[0]
 

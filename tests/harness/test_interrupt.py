@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Traces
+from rows import one_in
 
 import triage
 from triage.model.case import Case, frozen
@@ -81,9 +82,7 @@ def test_ctrl_c_ends_everything_with_130(running: subprocess.Popen[str], traces:
     traces.assert_gone()
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("number", one_in(3, [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]))
 def test_a_kill_of_triage_itself_leaves_nothing(
     running: subprocess.Popen[str], traces: Traces, number: signal.Signals
 ) -> None:

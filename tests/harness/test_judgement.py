@@ -40,8 +40,8 @@ def question(how: observe.How | None = None, **facts: Any) -> Question:
     "asked",
     [
         pytest.param(question(log=DENSE, status=6), id="crash"),
-        pytest.param(question(log=DENSE, status=256, events=[ERROR]), id="exception"),
-        pytest.param(question(log=DENSE, lost_server=True), id="lost"),
+        pytest.param(question(log=DENSE, status=256, events=[ERROR]), id="exception", marks=pytest.mark.slow),
+        pytest.param(question(log=DENSE, lost_server=True), id="lost", marks=pytest.mark.slow),
         pytest.param(question(log=DENSE, events=[{"ev": "undecided", "reason": "no disk"}], status=0), id="undecided"),
     ],
 )

@@ -54,10 +54,20 @@ def reason(attempt: Attempt) -> str:
     return attempt.result.reason
 
 
-@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
 @pytest.mark.parametrize(
-    "version",
-    ["newest", "3.2", *(pytest.param(f"3.{minor}", marks=pytest.mark.slow) for minor in range(9) if minor != 2)],
+    ("version", "target"),
+    [
+        ("newest", "hip:gfx942"),
+        ("3.2", "cuda:90"),
+        pytest.param("newest", "cuda:90", marks=pytest.mark.slow),
+        pytest.param("3.2", "hip:gfx942", marks=pytest.mark.slow),
+        *(
+            pytest.param(f"3.{minor}", target, marks=pytest.mark.slow)
+            for minor in range(9)
+            if minor != 2
+            for target in ("cuda:90", "hip:gfx942")
+        ),
+    ],
 )
 def test_host_code_sees_the_target(
     shared_engine: Engine, release: Callable[[str], Toolchain], tmp_path: Path, version: str, target: str

@@ -8,7 +8,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from running import PROGRAMS
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 
@@ -28,12 +27,6 @@ def built(folder: Path) -> Path:
 def variables(folder: Path) -> dict[str, str]:
     """The environment of a process that is to find the stand-in in ``folder``."""
     return {"LD_LIBRARY_PATH": str(folder), "TRITON_LIBCUDA_PATH": str(folder), "CC": str(folder / "cc")}
-
-
-def sharing_key(script: str) -> str:
-    """A reproducer whose children do not each compute Triton's hash of its own files anew."""
-    share = f"sys.path.append({str(PROGRAMS)!r}); import toolbox; toolbox.share_key()"
-    return script.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{share}\n", 1)
 
 
 def _remembering_compiler(folder: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 import stub_driver
 from commands import start_triage
 from conftest import NEWEST
+from running import sharing_key
 
 from triage.frontends import documents
 from triage.harness.engine import Engine
@@ -115,7 +116,7 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
         # The child prints what it does only where nothing is recognised; here it is wanted always.
         text = launch_script.reproducer(specimen, made, failure(seen), toolchain.release)
         text = text.replace("    ended_by = ", "    print(printed)\n    ended_by = ")
-        script.write_text(stub_driver.sharing_key(text))
+        script.write_text(sharing_key(text))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
         environment = stub_driver.variables(driver) | environment
         done = subprocess.run([toolchain.python, script], capture_output=True, text=True, check=False, env=environment)

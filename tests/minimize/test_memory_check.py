@@ -13,6 +13,7 @@ import pytest
 import stub_driver
 from commands import call_triage
 from conftest import NEWEST
+from running import sharing_key
 from sanitizer_stand_in import CLEAN, SHARED, stand_in
 
 from triage.frontends import documents
@@ -70,7 +71,7 @@ def checked(
     script = folder / launch_script.FILE
     passed = launch_script.arguments(case, case.inputs)
     text = launch_script.reproducer(Specimen(KERNEL, case), passed, None, toolchain.release)
-    script.write_text(stub_driver.sharing_key(text))
+    script.write_text(sharing_key(text))
     return lambda: check_memory(script, toolchain, 60.0, Deadline(math.inf))
 
 

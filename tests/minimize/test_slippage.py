@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from running import sharing_key
 from traps.catalogue import QUICK, TRAPS
 from traps.shapes import Trap
 
@@ -74,7 +75,7 @@ class Bench:
         looked_for = _SETTINGS.search(script.read_text(encoding="utf-8"))
         assert looked_for is not None
         other = script.with_name(f"swapped-{case.folder.name}.py")
-        other.write_text(_SETTINGS.sub(lambda _: looked_for[0], text), encoding="utf-8")
+        other.write_text(sharing_key(_SETTINGS.sub(lambda _: looked_for[0], text)), encoding="utf-8")
         return other
 
 
@@ -102,6 +103,7 @@ def test_never_slips(trap: Trap, tmp_path: Path, bench: Callable[[Trap], Bench])
     assert not re.search(trap.second.says, said), f"both: {done.case.path.read_text()}\n{said[-2000:]}"
     assert done.holds, f"{done.ended}, confirmed {done.confirmed}, reproduced {done.reproduced}"
     script = done.folder / "reproducer.py"
+    script.write_text(sharing_key(script.read_text(encoding="utf-8")), encoding="utf-8")
     code, judged = machine.run(script)
     assert code == 1, judged
     said = machine.run(script, inner=True)[1]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from failing_kernels import MORE, REPRODUCERS, UNROLLED, WRITTEN
 from rewriting import Tried, compile_rewrites, patched, proposed, reproducer, write
-from rows import each_row
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -31,6 +30,11 @@ SMALLER = {
 """Tiles that fail alike and compile in a third of the time."""
 
 
+ROWS = [*NAMES, *WRITTEN]
+SOME = ROWS[::3]
+"""For the fast set; the others run with the slow tests."""
+
+
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     folder = tmp_path_factory.mktemp("kernels")
@@ -40,29 +44,39 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module", params=[SOME, pytest.param([name for name in ROWS if name not in SOME], marks=pytest.mark.slow)]
+)
 def tried(
-    cases: dict[str, Case], shared_engine: Engine, toolchains: Toolchains, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    cases: dict[str, Case],
+    shared_engine: Engine,
+    toolchains: Toolchains,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[Tried]]:
+    names: list[str] = request.param
     folder = tmp_path_factory.mktemp("rewritten")
-    found = compile_rewrites(shared_engine, toolchains.default(), list(cases.values()), folder)
-    return dict(zip(cases, found, strict=True))
+    found = compile_rewrites(shared_engine, toolchains.default(), [cases[name] for name in names], folder)
+    return dict(zip(names, found, strict=True))
 
 
-@each_row([*NAMES, *WRITTEN])
-def test_a_rewrite_compiles(name: str, tried: dict[str, list[Tried]]) -> None:
-    said = [(one.rewritten.change, one.outcome.log[-600:]) for one in tried[name] if not one.compiled]
-    assert any(one.compiled for one in tried[name]), said
+def test_a_rewrite_compiles(tried: dict[str, list[Tried]]) -> None:
+    said = {
+        name: [(one.rewritten.change, one.outcome.log[-600:]) for one in ones]
+        for name, ones in tried.items()
+        if not any(one.compiled for one in ones)
+    }
+    assert said == {}
 
 
-@each_row([*NAMES, *WRITTEN])
-def test_the_diff_applies_and_gives_the_text(name: str, tried: dict[str, list[Tried]], tmp_path: Path) -> None:
+def test_the_diff_applies_and_gives_the_text(tried: dict[str, list[Tried]], tmp_path: Path) -> None:
     if shutil.which("patch") is None:
         pytest.skip("patch is not installed")
-    for number, one in enumerate(tried[name]):
-        before = one.case.path.read_text(encoding="utf-8")
-        text = patched(one.case, diff(before, one.rewritten.text, one.case.file), tmp_path / f"{name}-{number}")
-        assert text == one.rewritten.text
+    for name, ones in tried.items():
+        for number, one in enumerate(ones):
+            before = one.case.path.read_text(encoding="utf-8")
+            text = patched(one.case, diff(before, one.rewritten.text, one.case.file), tmp_path / f"{name}-{number}")
+            assert text == one.rewritten.text, name
 
 
 def test_every_recipe_has_its_kernel() -> None:

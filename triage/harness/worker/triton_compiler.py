@@ -32,6 +32,9 @@ def load_compiler() -> Dict[str, str]:
     """See :mod:`compilers`."""
     import triton
 
+    # What turns a kernel into IR. Newer releases import it with the first compile, which would be that of each target.
+    import triton.compiler.code_generator
+
     stages.install()
     return {"triton": triton.__version__}
 

@@ -110,15 +110,13 @@ class RuleSet:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
-        self._anchors = sorted({anchor for rule in rules for anchor in rule.anchors})
-        self._rules_of: list[list[int]] = [[] for _ in self._anchors]
+        rules_of: dict[str, list[int]] = {}
         for number, rule in enumerate(rules):
             for anchor in rule.anchors:
-                self._rules_of[self._anchors.index(anchor)].append(number)
+                rules_of.setdefault(anchor, []).append(number)
+        self._anchors = sorted(rules_of)
+        self._rules_of = [rules_of[anchor] for anchor in self._anchors]
         self._everywhere = [number for number, rule in enumerate(rules) if not rule.anchors]
-        needs = list(dict.fromkeys(rule.needs for rule in rules if rule.needs))
-        self._needs = needs
-        self._needs_of = [needs.index(rule.needs) if rule.needs else -1 for rule in rules]
         self._automaton = ahocorasick_rs.AhoCorasick(self._anchors) if ahocorasick_rs and self._anchors else None
 
     def edits(self, text: str, lowered: str) -> Iterator[tuple[Rule, list[Removal]]]:
@@ -127,16 +125,18 @@ class RuleSet:
         for anchor, offsets in self._anchor_offsets(lowered).items():
             for number in self._rules_of[anchor]:
                 offsets_of.setdefault(number, []).append(offsets)
-        lacking = [not any(map(text.__contains__, needs)) for needs in self._needs]
-        # A rule without needs lacks nothing.
-        lacking.append(False)
+        # Many rules have the same needs; one without needs lacks nothing.
+        met: dict[tuple[str, ...], bool] = {(): True}
         for number in sorted(offsets_of):
-            if lacking[self._needs_of[number]]:
+            rule = self.rules[number]
+            if (needs := rule.needs) not in met:
+                met[needs] = any(map(text.__contains__, needs))
+            if not met[needs]:
                 continue
             lists = offsets_of[number]
             offsets = lists[0] if len(lists) == 1 else sorted(set().union(*lists))
-            if edits := list(self.rules[number].edits(text, offsets)):
-                yield self.rules[number], edits
+            if edits := list(rule.edits(text, offsets)):
+                yield rule, edits
 
     def _anchor_offsets(self, lowered: str) -> dict[int, list[int]]:
         offsets: dict[int, list[int]] = {}
