@@ -11,7 +11,6 @@ import json
 import mmap
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -25,9 +24,9 @@ def rejected(
     lines: Mapping[str, Sequence[str]], python: str | Path = sys.executable
 ) -> dict[str, frozenset[str] | None]:
     """For each arch the lines that its assembler refuses; None where LLVM does not know the arch."""
-    done = subprocess.run(
-        [str(python), __file__], input=json.dumps(lines), capture_output=True, text=True, check=False, timeout=280
-    )
+    import triton_forks  # not in the child
+
+    done = triton_forks.run(__file__, json.dumps(lines), python)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     return {arch: None if bad is None else frozenset(bad) for arch, bad in found.items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -46,19 +45,13 @@ def compiled(source: str, cases: Sequence[dict[str, Any]], python: str | Path = 
 def _ask(python: str, source: str, cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     if not cases:
         return []
+    import triton_forks  # not in the child
+
     with tempfile.TemporaryDirectory() as folder:
         kernels = Path(folder) / "kernels.py"
         kernels.write_text(source)
         environment = {**os.environ, "TRITON_CACHE_DIR": folder, "TRITON_HOME": folder, "PYTHONPATH": ""}
-        done = subprocess.run(
-            [python, __file__],
-            input=json.dumps({"kernels": str(kernels), "cases": cases}),
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=folder,
-            check=False,
-        )
+        done = triton_forks.run(__file__, json.dumps({"kernels": str(kernels), "cases": cases}), python, environment)
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -38,18 +37,14 @@ def compile_all(source: str, cases: Sequence[dict[str, Any]]) -> list[dict[str, 
 
 
 def _child(source: str, cases: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
+    import triton_forks  # not in the child
+
     with tempfile.TemporaryDirectory() as folder:
         kernels = Path(folder) / "kernels.py"
         kernels.write_text(source)
-        done = subprocess.run(
-            [sys.executable, __file__],
-            input=json.dumps({"kernels": str(kernels), "cases": cases}),
-            env={**os.environ, "TRITON_CACHE_DIR": folder, "TRITON_HOME": folder, "PYTHONPATH": ""},
-            capture_output=True,
-            text=True,
-            timeout=280,
-            check=False,
-        )
+        environment = {**os.environ, "TRITON_CACHE_DIR": folder, "TRITON_HOME": folder, "PYTHONPATH": ""}
+        request = json.dumps({"kernels": str(kernels), "cases": cases})
+        done = triton_forks.run(__file__, request, environment=environment)
     assert done.returncode == 0, done.stderr[-2000:]
     answers: list[dict[str, str]] = json.loads(done.stdout.splitlines()[-1])
     return answers

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import random
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import triton_forks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,8 +114,8 @@ def configurations(count: int, seed: int, target: str, pointers_only: bool = Fal
 
 def compiled(toolchain: Toolchain, triton: str, asked: list[str]) -> list[Measured]:
     """What the toolchain's Triton allocates; configurations that do not compile are left out."""
-    command = [str(toolchain.python), "-W", "ignore", str(HERE / "measure.py")]
-    done = subprocess.run(command, input="\n".join(asked), capture_output=True, text=True, check=True)
+    done = triton_forks.run(str(HERE / "measure.py"), "\n".join(asked), toolchain.python)
+    assert done.returncode == 0, done.stderr[-2000:]
     lines = (line.rpartition(" ") for line in done.stdout.splitlines())
     return [Measured(triton, configuration, int(shared)) for configuration, _, shared in lines if shared != "-"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import triton_forks
 from wgmma_trace import Issued, issued
 
 from triage.harness.toolchains import Toolchain
@@ -35,15 +35,7 @@ def compiled(toolchain: Toolchain, cases: Sequence[Case]) -> list[dict[str, Any]
     results: list[dict[str, Any]] = []
     while len(results) < len(cases):
         batch = cases[len(results) : len(results) + _BATCH]
-        done = subprocess.run(
-            [str(toolchain.python), str(_WORKER)],
-            input=json.dumps(batch),
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=280,
-            check=False,
-        )
+        done = triton_forks.run(str(_WORKER), json.dumps(batch), toolchain.python, environment)
         ended = [json.loads(line)[1] for line in done.stdout.splitlines() if line.startswith("[")]
         results += ended
         if len(ended) < len(batch):
