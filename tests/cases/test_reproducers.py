@@ -91,9 +91,14 @@ def test_both_wgmma_reproducers_fail_alike_and_their_fixed_variants_keep_wgmma(s
         assert one.outcome.resources.spill_bytes == 0
 
 
-def test_one_bug_has_one_signature_on_two_releases_and_for_every_tile(session: Session) -> None:
-    tiles = [{"BLOCK_N": n, "BLOCK_K": k} for n, k in ((32, 32), (64, 32), (128, 32), (32, 64))]
-    cases = [locate(PLAIN).with_changes(tile) for tile in tiles] + [newest(locate(SPECIALIZED))]
+@pytest.mark.parametrize(
+    "tiles", [[(32, 64)], pytest.param([(32, 32), (64, 32), (128, 32), (32, 64)], marks=pytest.mark.slow)], ids=len
+)
+def test_one_bug_has_one_signature_on_two_releases_and_for_every_tile(
+    session: Session, tiles: list[tuple[int, int]]
+) -> None:
+    changed = [locate(PLAIN).with_changes({"BLOCK_N": n, "BLOCK_K": k}) for n, k in tiles]
+    cases = [locate(PLAIN), *changed, newest(locate(SPECIALIZED))]
     signatures = {one.diagnosis.signature for one in reports(session, cases) if one.diagnosis}
     assert len(signatures) == 1
     assert signatures.pop().endswith(SIGNATURE)

@@ -260,10 +260,10 @@ def test_code_without_secrets_is_left_alone(text: str) -> None:
     ],
 )
 def test_time_grows_with_the_text_alone(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
+    text = piece * (60_000 // len(piece))
     began = time.process_time()
     scrubbed(text)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 1.5
 
 
 # ---- nothing of a real report but its paths

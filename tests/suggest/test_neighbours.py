@@ -358,7 +358,7 @@ any_failure = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=50)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(any_case(), any_failure, st.sampled_from([MATMUL, GLUON, ASM, "", "def kernel(:", "def kernel(): pass"]))
 def test_whatever_comes_in(case: Case, diagnosis: Diagnosis, source: str) -> None:
     found = list(neighbours(case, source, diagnosis, "kernel.py:7:3: error"))
