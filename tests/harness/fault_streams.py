@@ -141,16 +141,23 @@ MakeCase = Callable[[Path, str], Case]
 
 
 def together(table: dict[str, str], limits: Limits = LIMITS, make: MakeCase = module) -> Any:
-    """A fixture: the result of a row of the table, by its name, all of which are compiled in one stream. ``make`` makes
-    a case of a row in a folder of its own."""
+    """A fixture: the result of a row of the table, by its name. All rows that this session tests are compiled in one
+    stream. ``make`` makes a case of a row in a folder of its own."""
 
     @pytest.fixture(scope="module")
-    def results(stream: Stream, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    def results(request: pytest.FixtureRequest, stream: Stream, tmp_path_factory: pytest.TempPathFactory) -> Results:
         folder = tmp_path_factory.mktemp("together")
+        tested = {
+            row
+            for item in request.session.items
+            if isinstance(item, pytest.Function) and request.fixturename in item.fixturenames
+            for row in item.callspec.params.values()
+        }
         cases = {}
         for number, (name, body) in enumerate(table.items()):
-            (folder / str(number)).mkdir()
-            cases[name] = make(folder / str(number), body)
+            if name in tested:
+                (folder / str(number)).mkdir()
+                cases[name] = make(folder / str(number), body)
         return stream.together(cases, limits).__getitem__
 
     return results

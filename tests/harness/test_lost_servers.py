@@ -17,6 +17,7 @@ import psutil
 import pytest
 from conftest import Traces
 from fault_streams import GOOD, SHORT, SMALL, Results, Stream, module, together, told
+from rows import one_in
 
 from triage.harness.engine import Engine
 from triage.harness.remote import DISAPPEARING
@@ -216,7 +217,7 @@ def unimportable(folder: Path, text: str) -> Case:
 imports = together({how: text for how, (text, _) in IMPORTS.items()}, replace(SMALL, timeout_s=3.0), unimportable)
 
 
-@pytest.mark.parametrize("how", IMPORTS)
+@pytest.mark.parametrize("how", one_in(2, IMPORTS))
 def test_a_module_that(imports: Results, how: str) -> None:
     (text, expected), result = IMPORTS[how], imports(how)
     assert told(result) == expected

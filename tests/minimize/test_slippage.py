@@ -46,12 +46,14 @@ def printed(outcome: Outcome) -> str:
 class Bench:
     """Compiles cases, and runs reproducers in fresh processes, with one toolchain."""
 
-    def __init__(self, engine: Engine, toolchain: Toolchain) -> None:
-        self._engine, self._toolchain = engine, toolchain
+    def __init__(self, toolchain: Toolchain) -> None:
+        self._toolchain = toolchain
 
     def compile(self, case: Case) -> Outcome:
         request = Request(case, self._toolchain, _LIMITS, FullCompile(use_cache=False))
-        found = next(iter(self._engine.run([request]))).result
+        # On the servers that the reduction has as well.
+        with Engine(jobs=2) as engine:
+            found = next(iter(engine.run([request]))).result
         assert not isinstance(found, Undecided), found.reason
         return found
 
@@ -80,8 +82,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(shared_engine: Engine, release: Callable[[str], Toolchain]) -> Callable[[Trap], Bench]:
-    return lambda trap: Bench(shared_engine, release(trap.triton or "newest"))
+def bench(release: Callable[[str], Toolchain]) -> Callable[[Trap], Bench]:
+    return lambda trap: Bench(release(trap.triton or "newest"))
 
 
 def reduced(trap: Trap, folder: Path) -> MinimizeResult:
