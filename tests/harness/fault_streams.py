@@ -150,7 +150,9 @@ def together(table: dict[str, str], limits: Limits = LIMITS, make: MakeCase = mo
         tested = {
             row
             for item in request.session.items
-            if isinstance(item, pytest.Function) and request.fixturename in item.fixturenames
+            if isinstance(item, pytest.Function)
+            and item.module is request.module
+            and request.fixturename in item.fixturenames
             for row in item.callspec.params.values()
         }
         cases = {}
