@@ -44,7 +44,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # A deadline for each example would measure what else runs on the machine. Each run has other examples.
-hypothesis.settings.register_profile("tests", deadline=None, max_examples=40)
+hypothesis.settings.register_profile("tests", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("tests")
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rows import one_in
 
 import triage
 
@@ -30,8 +31,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("command", "code", "errors"), CASES.values(), ids=CASES.keys())
-def test_one_line_and_no_traceback(command: str, code: int, errors: str, empty_cache: Path) -> None:
+@pytest.mark.parametrize("case", one_in(2, CASES))
+def test_one_line_and_no_traceback(case: str, empty_cache: Path) -> None:
+    command, code, errors = CASES[case]
     environment = {**os.environ, "TRITON_TRIAGE_CACHE": str(empty_cache)}
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (code, errors)

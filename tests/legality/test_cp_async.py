@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from ptx_assembler import errors
+from rows import one_in
 
 from triage.legality import cp_async
 from triage.model.target import Target
@@ -17,7 +18,7 @@ READ = (None, 0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 32)
 PREFETCHES = (None, 32, 64, 128, 256, 512)
 
 
-@pytest.mark.parametrize("capability", TARGETS)
+@pytest.mark.parametrize("capability", one_in(2, TARGETS))
 def test_every_combination(capability: int) -> None:
     asked = list(product(CACHES, SIZES, READ, PREFETCHES))
     lines = [

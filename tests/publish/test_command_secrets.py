@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 
 import pytest
+from rows import one_in
 from test_credentials import generated, leaks, scrubbed
 
 COMMANDS = """\
@@ -80,7 +81,7 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("form", (*COMMANDS, *PIPES))
+@pytest.mark.parametrize("form", one_in(3, (*COMMANDS, *PIPES)))
 def test_a_command_begins_behind_anything_but_a_letter(form: str) -> None:
     for number, prefix in enumerate(PREFIXES):
         line, parts = generated(form, number)

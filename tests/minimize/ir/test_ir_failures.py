@@ -69,7 +69,7 @@ def test_a_pass_of_mlir(sum_of_fp8: ReducedIR) -> None:
 
 
 def test_code_generation_that_only_prints_its_error(down: Reduce) -> None:
-    result = down("asm-constraint-letter", seconds=2.5)
+    result = down("asm-constraint-letter", seconds=1.5)
     assert (result.file.name, result.stage, result.pass_name) == ("module.ll", "ptx", None)
     assert result.reproduced == (1, 1)
     assert result.after.operations < result.before.operations
