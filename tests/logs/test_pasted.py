@@ -367,3 +367,11 @@ def test_an_error_of_ptxas_has_the_line_of_the_ptx_and_of_the_launch() -> None:
 )
 def test_a_headline_is_what_was_printed_and_no_more(text: str, headline: str) -> None:
     assert diagnosed(text).headline == headline
+
+
+def test_a_fatal_error_behind_pytest_s_progress_has_the_frame_that_crashed() -> None:
+    stack = (
+        'Current thread 0x1 (most recent call first):\n  File "/x/triton/backends/nvidia/compiler.py", line 286 in f\n'
+    )
+    diagnosis = diagnosed(f"tests/ops/test_k.py Fatal Python error: Aborted\n\n{stack}")
+    assert (diagnosis.file, diagnosis.line) == ("compiler.py", 286)

@@ -202,3 +202,10 @@ def test_the_tag_of_an_issue_before_a_location() -> None:
         "/tmp/tmpw/ttshared.mlir",
         36,
     )
+
+
+def test_an_assertion_that_the_text_breaks_off_in_has_its_place() -> None:
+    line = "python: /b/lib/Dialect/TritonGPU/IR/Dialect.cpp:52: unsigned int mlir::triton::gpu::A::f(int) const: Ass"
+    diagnosis = diagnosed(f"my triton kernel\n{line}")
+    assert diagnosis.kind is Kind.ASSERTION
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Dialect.cpp", 52, "A::f")

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
+from triage.logs.functions import function_name
 from triage.logs.patterns import regex
 from triage.logs.recognisers import llvm_diagnostic, silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
+from triage.logs.text import last_component
 from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
@@ -112,6 +114,11 @@ _CONVERSION = regex(
 )
 # An assertion of which a sentence has only the function.
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
+# An assertion that the text breaks off in, before its expression.
+_CUT_ASSERTION = regex(
+    r"(?:python[\d.]{0,4}|pytest|triton[\w-]{0,20}): (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>\d{1,7}): "
+    r"(?P<function>(?!error|warning|note|remark|fatal)[^`'\n]{2,2000}\([^`'\n]{0,2000}?)(?::(?: A[a-z]{0,8})?)?\s{0,4}$"
+)
 # Of a title: `[BUG] text`.
 _TAG = regex(r"^\[[^\]]{1,40}\]:? {1,2}")
 # What a clause may follow.
@@ -244,6 +251,13 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
         return Finding(diagnosis, Specificity.EXCEPTION, 0)
+    if lines and (cut := _CUT_ASSERTION.match(lines[-1])):
+        function, file = function_name(cut["function"]), last_component(cut["file"])
+        shown = f"Assertion failed in {function or file}; the text breaks off before its expression"
+        facts = {"function": function, "file": file, "line": int(cut["line"])}
+        return Finding(
+            bounded_diagnosis(Kind.ASSERTION, shown, lines[-1], **facts), Specificity.DIAGNOSTIC, len(lines) - 1
+        )
     if asserts := _ASSERTS.search(" ".join(line.strip() for line in lines)):
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])

@@ -24,6 +24,11 @@ _RUNTIME = regex(
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"
 )
+# By the name of the error, as CuTe DSL's users pass it on.
+_BY_NAME = regex(
+    r"(?:CUDA|HIP) [Ee]rror: (?P<text>(?:cuda|hip)Error"
+    r"(?!NoDevice|InsufficientDriver|MemoryAllocation|OutOfMemory)[A-Z]\w{3,60}.{0,200})"
+)
 _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 # The ROCm runtime's, which ends the process.
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
@@ -41,7 +46,7 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
-    if match := _TRITON.search(line) or _RUNTIME.search(line) or _LAUNCH.search(line):
+    if match := _TRITON.search(line) or _RUNTIME.search(line) or _BY_NAME.search(line) or _LAUNCH.search(line):
         return match["text"].strip()
     intel = _INTEL.search(line)
     return next(filter(None, intel.groups())).strip() if intel else None
@@ -93,6 +98,7 @@ RECOGNISER = Recogniser(
         "The vector core execution is abnormal, errcode 0x1": Kind.LAUNCH_ERROR,
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
+        "RuntimeError: CUDA Error: cudaErrorInvalidValue": Kind.LAUNCH_ERROR,
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
     },

@@ -91,7 +91,7 @@ def _read(window: Window) -> Finding | None:
     if signal is None:
         return _crashed_thread(window, line)
     diagnosis = ended_by(signal, line)
-    frames = _frames(window.after) if line.startswith(_FATAL) else []
+    frames = _frames(window.after) if _FATAL in line else []
     frames = list(takewhile(lambda frame: not OF_WORKER.search(frame["file"]), frames))
     # Python's own import system has no file.
     frames = [frame for frame in frames if not frame["file"].startswith("<frozen ")]
