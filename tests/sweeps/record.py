@@ -348,6 +348,48 @@ GRIDS = {
             "num_stages": (1, 2, 4),
         },
     ),
+    "scaled-product": Recorded(
+        "scaled_product.py",
+        "scaled",
+        {
+            "a_bytes": "*i8",
+            "a_scales": "*u8",
+            "b_bytes": "*i8",
+            "b_scales": "*u8",
+            "c_ptr": "*fp32",
+            "N": "i32",
+            "K": "i32",
+        },
+        "3.6.0",
+        {
+            "target": ("cuda:90", "cuda:100", "hip:gfx942", "hip:gfx950"),
+            "A_FORMAT": ("e2m1", "e4m3", "bf16"),
+            "BM": (32, 128),
+            "BN": (32, 128, 256),
+            "BK": (32, 128, 256),
+            "num_warps": (4, 8),
+            "num_stages": (1, 3),
+        },
+        constexprs={"B_FORMAT": "e2m1"},
+    ),
+    "gluon-tcgen05": Recorded(
+        "gluon_tcgen05.py",
+        "tile_dot",
+        _TILE,
+        "3.9.0",
+        {
+            "M": (64, 128, 256),
+            "N": (32, 128, 256),
+            "K": (16, 64, 128),
+            "SWIZZLE": (32, 64, 128),
+            "BLOCK_M": (64, 128),
+            "BLOCK_N": (32, 128),
+            "COPIES": (1, 4),
+            "num_warps": (4, 8),
+        },
+        target="cuda:100",
+        language=Language.GLUON,
+    ),
 }
 
 

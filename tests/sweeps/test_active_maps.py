@@ -21,10 +21,12 @@ MISSED = {
     "gated-layer": (2,),
     "matmul-amd": (3,),
     "matmul-specialized": (0, 3, 4),
+    "scaled-product": tuple(range(5)),
 }
 """Draws in which the map is not that good: of 32 draws each, one in eight of ``matmul-amd`` meets none of the 12 cells
 (1.4 %) of one failure, and two in three of ``matmul-specialized`` (86 compiles, three failures, four formulas) leave
-three to eight cells near a limit undecided. Sums of floats differ between releases of Python, and with them draws."""
+three to eight cells near a limit undecided; ``scaled-product`` has four failures of 2 to 12 cells (0.2 to 1.4 %), of
+which most draws meet only some. Sums of floats differ between releases of Python, and with them draws."""
 NOT_YET = pytest.mark.xfail(reason="too few compiles to meet a rare failure or to settle a limit", strict=False)
 
 
