@@ -70,23 +70,27 @@ class Interpolation:
     def numbers(self, cells: CellSet) -> Iterator[tuple[float, CellSet]]:
         """Binary logarithms of what these cells use, each with the cells of which it is predicted."""
         tables = self._tables(self._fit.scale)
+        constant, *slopes = self._trend
+        trends = []
+        for features in self._features:
+            used, slopes = slopes[: len(features[0])], slopes[len(features[0]) :]
+            trends.append([sum(map(mul, used, here)) for here in features])
 
         def descend(
-            depth: int, at: list[int], similar: Sequence[float], box: CellSet
+            depth: int, at: list[int], trend: float, weights: Sequence[float], box: CellSet
         ) -> Iterator[tuple[float, CellSet]]:
             if depth == len(self._axes):
                 part = next(number for number, part in enumerate(self._parts) if self._is_in(part, at))
-                known = map(mul, similar, self._factors[part])
-                yield sum(map(mul, self._trend, self._point(at))) + sum(map(mul, self._fit.weights, known)), box
+                yield trend + sum(map(mul, weights, self._factors[part])), box
                 return
             axis = self._axes[depth]
-            for position in range(len(self._grid.axes[axis].values)):
+            for position, (slope, table) in enumerate(zip(trends[axis], tables[axis], strict=True)):
                 inside = box & self._grid.with_value(axis, position)
                 if inside:
                     at[axis] = position
-                    yield from descend(depth + 1, at, list(map(mul, similar, tables[axis][position])), inside)
+                    yield from descend(depth + 1, at, trend + slope, list(map(mul, weights, table)), inside)
 
-        yield from descend(0, [0] * len(self._grid.axes), [1.0] * len(self._rows), cells)
+        yield from descend(0, [0] * len(self._grid.axes), constant, self._fit.weights, cells)
 
     def _is_in(self, part: OrderedPart, at: Sequence[int]) -> bool:
         return all(at[axis] in part.positions[axis] for axis in self._axes)
