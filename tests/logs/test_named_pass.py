@@ -23,6 +23,9 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
             "TritonGPUPipeline dominance failure on sm87\n  tritongpu-coalesce,\n  tritongpu-prefetch{a=1},",
             "TritonGPUPipeline",
         ),
+        ("The problem is with TritonGPUCoalesce, specifically `f`", "TritonGPUCoalesce"),
+        ("ICE in ConvertTritonGPUToLLVM: 1\nduring the `ConvertTritonGPUToLLVM` MLIR pass", "ConvertTritonGPUToLLVM"),
+        ("defined in TritonGPUDialect and in TritonGPUToLLVM/DotOpToLLVM.cpp", None),
         (COMMAND, None),
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
         ("See lib/Conversion/tritongpu-to-llvm/tritongpu-coalesce.mlir", None),
@@ -38,3 +41,9 @@ def test_the_place_of_a_kernel_in_the_note_about_its_pass() -> None:
     diagnosis = diagnose_text(note)
     assert diagnosis is not None and diagnosis.source is not None
     assert (diagnosis.source.file, diagnosis.source.line, diagnosis.pass_name) == ("/w/k.py", 8, "TritonGPUCoalesce")
+
+
+def test_the_pass_that_somebody_names_in_the_words_of_its_failure() -> None:
+    title = "# Pipeline failed while executing AllocateProtonGlobalScratchBufferPass on builtin.module operation\n"
+    diagnosis = diagnose_text(title)
+    assert diagnosis is not None and diagnosis.pass_name == "AllocateProtonGlobalScratchBufferPass"

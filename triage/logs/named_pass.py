@@ -10,13 +10,19 @@ from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.model.diagnosis import Trait
 
-# As mlir-opt spells it, or its class with the word for what it is.
+# The class of a pass; not a library, a dialect or what a dialect consists of.
+_CLASS = (
+    r"(?:Triton(?:AMD|Intel|Nvidia)?GPU|NVGPU|NVWS|ConvertTriton|AllocateProton)"
+    r"(?!ToLLVM\b|(?:\w{0,40}(?:Dialect|Ops?|IR|Types|Transforms|AttrDefs|Encoding))\b)\w{3,80}"
+)
+# As mlir-opt spells it, or its class with a word for what it is, for what it does or for where something happens.
 _PASS = regex(
     r"(?<![\w/.=-])(?:--?)?(?P<argument>(?:triton(?:intel|amd|nvidia)?gpu|tritongen|triton-(?:nvidia|intel|amd)(?:-gpu)?"
     r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
     r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})`?(?= pass\b)"
-    r"|(?<![\w/:.])(?P<failing>(?:Triton(?:AMD|Intel|Nvidia)?GPU|NVGPU|NVWS|ConvertTriton)(?!ToLLVM\b|Dialect|IR\b)\w{3,80})"
-    r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
+    rf"|(?<![\w/:.])(?P<failing>{_CLASS})"
+    r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|errors?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
+    rf"|\b(?:in|after|during|inside|with|by) (?:the )?`?(?P<within>{_CLASS})(?![\w/]|[:.(]\w)"
 )
 # An element of a pipeline that is printed over several lines.
 _ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
@@ -28,7 +34,7 @@ def named_pass(lines: Iterable[str]) -> str | None:
     for line in lines:
         if _ELEMENT.match(line):
             continue
-        of_line = {match["argument"] or match["name"] or match["failing"] for match in _PASS.finditer(line)}
+        of_line = {match[match.lastgroup or 0] for match in _PASS.finditer(line)}
         names |= of_line if len(of_line) == 1 else set()
     return names.pop() if len(names) == 1 else None
 

@@ -32,7 +32,7 @@ def failed_pass(line: str) -> str | None:
     if names := _NAME.findall(rest[:4000]):
         return str(names[-1])
     # As some wrappers and people write it.
-    plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`|\s*$)", rest)
+    plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`| on |\s*$)", rest)
     return plain[1] if plain else None
 
 
