@@ -60,9 +60,26 @@ def test_an_error_above_the_pass_manager_s_end_is_the_reason() -> None:
         assert diagnosis.headline == "operand #1 does not dominate this use"
 
 
-def test_an_intrinsic_of_kernels_is_no_other_program_s() -> None:
+def test_an_intrinsic_of_the_code_generator_s_is_any_compiler_s_where_sentences_name_none() -> None:
     line = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.barrier0"
-    assert diagnose_text(f"It is all that I get from it.\n{line}\nWhat is it, and who prints it?\n") is not None
+    told = "It aborts on all {}, after the reference was computed.\n" + line + "\nIt is fatal, the same each time.\n"
+    assert diagnose_text(line) is not None
+    assert diagnose_text(told.format("kernels of Triton")) is not None
+    assert diagnose_text(told.format("seeds")) is None
+
+
+def test_the_name_of_an_error_of_libnvvm_s_is_no_failure_of_cute_dsl() -> None:
+    frames = 'Traceback (most recent call last):\n  File "/x/numba/cuda/cudadrv/nvvm.py", line 141, in check_error\n'
+    log = f"{frames}    raise exc\nnumba.cuda.cudadrv.error.NvvmError: Failed to compile\n\nNVVM_ERROR_COMPILATION\n"
+    assert diagnose_text(log) is None
+
+
+def test_what_a_build_and_a_program_that_wants_reports_print_is_theirs() -> None:
+    fatal = "LLVM ERROR: Cannot select: intrinsic %llvm.amdgcn.wmma.f16.16x16x16.f16\n"
+    assert diagnose_text(fatal) is not None
+    assert diagnose_text(f"{fatal}Please report issues to https://github.com/some/compiler/issues\n") is None
+    header = "k.h(84): fatal error C1083: Cannot open include file: 'stddef.h': No such file or directory\n"
+    assert diagnose_text(f'{header}[11/16] "C:\\CUDA\\bin\\nvcc" --generate-dependencies -c k.cpp\n') is None
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,6 @@ _COMPILERS = frozenset(
 _WARNS = ("Error caught was", "A matching Triton is not available")
 #: What Triton raises below what its passes printed.
 _RUN_FAILED = "PassManager::run failed"
-# What a kernel calls, in an error of a code generator's.
-_INTRINSIC = regex(r"%?llvm\.(?:nvvm|amdgcn)\.")
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
@@ -205,12 +203,6 @@ def _longest(finding: Finding) -> float:
     return math.inf if compilers else _FEW
 
 
-def _is_intrinsics(diagnosis: Diagnosis) -> bool:
-    """True for an error of the code generator's about an intrinsic that kernels call."""
-    of_llvm = diagnosis.kind in (Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC)
-    return of_llvm and _INTRINSIC.search(diagnosis.message[:1000]) is not None
-
-
 def _is_own(diagnosis: Diagnosis) -> bool:
     """True where the failing text itself shows that it is of a compile or launch."""
     if diagnosis.compiler is CUTE:
@@ -227,6 +219,14 @@ def _is_own(diagnosis: Diagnosis) -> bool:
     return words or _OWN_WORDS.search(first) is not None
 
 
+def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:
+    """True for an error in the words of MLIR or LLVM alone; what other compilers compile may be in Python as well."""
+    first = diagnosis.message[:1000]
+    is_exception = diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION
+    words_of_all = diagnosis.kind is Kind.MLIR_DIAGNOSTIC or (is_exception and not is_frontends(first))
+    return words_of_all and diagnosis.compiler is not CUTE and _OWN_WORDS.search(first) is None
+
+
 #: Answers about lines that are kept: those around one failure are around the next as well.
 _has_run = lru_cache(64)(other_programs.has_run)
 
@@ -238,9 +238,7 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     """
     diagnosis = finding.diagnosis
     is_own = _is_own(diagnosis)
-    # Of the words of MLIR alone: programs that other compilers compile may be in Python as well.
-    is_mlirs = diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _OWN_WORDS.search(diagnosis.message[:1000])
-    if is_own and not is_mlirs:
+    if is_own and not _is_of_any_compiler(diagnosis):
         return replace(finding, foreign=False)
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
     has_run = any(map(_has_run, near))
@@ -304,7 +302,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
         # Around the compiler the same fails whoever tells it.
-        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT and not _is_intrinsics(finding.diagnosis)
+        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
         beside = finding.beside and (not whole or _is_generic(finding))
         return has_run or told or beside or lines > _longest(finding)
 

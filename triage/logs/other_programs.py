@@ -19,7 +19,8 @@ _OTHER_TRITONS = regex(
 # What ran, where Triton has no program but Python: a prompt with another program, LLVM's line about its own, the name
 # of a program before what it says of its source. How clang begins LLVM's errors, and a tag of its issues. Functions of
 # C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in. What runs passes
-# of MLIR, attributes of dialects that no kernel passes through, and what a shell says that it ran.
+# of MLIR, attributes of dialects that no kernel passes through, and what a shell says that it ran. nvcc and what ninja
+# says of a build, and where a program that failed wants to have that reported.
 _RAN = regex(
     r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
@@ -32,6 +33,8 @@ _RAN = regex(
     r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
     r"|(?<![\w/-])(?!triton)[a-z][a-z-]{1,30}-opt(?=[ `]|$)"
     r"|[#!](?:hal|spirv|spv|stablehlo|mhlo|torch|tosa|util|flow)\.[a-z]"
+    r"|\bnvcc(?:\.exe)?\"? -|^FAILED: \S{1,300}\.o\b"
+    r"|(?:[Rr]eport|[Ss]ubmit|[Ff]ile) .{0,60}github\.com/(?!triton-lang|openai|llvm|pytorch|intel|ROCm|NVIDIA)"
 )
 _PLAIN = regex(r"\b[A-Za-z][a-z]{1,30}\b")
 # Words that only sentences and their parts have.

@@ -10,6 +10,7 @@ from itertools import islice
 from triage.logs.cute_back_end import back_end_error
 from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.compilers import CUTE
@@ -17,10 +18,14 @@ from triage.model.diagnosis import Kind
 
 #: Lines of a log that begins below the line that announces it.
 _MOST_BELOW = 2
+# The name of an error of libNVVM's and nothing else: other programs that call it print that as well.
+_NAME = regex(r"\s*NVVM_ERROR_\w{1,40}\s*")
 _ANCHORS = ("NVPTX compiler invocation failed", "libNVVM extra log", "NVVM_ERROR_")
 
 
 def _read(window: Window) -> Finding | None:
+    if _NAME.fullmatch(window.line):
+        return None
     diagnostic = parse(window.line)
     stated = diagnostic.text if diagnostic and diagnostic.severity == "error" else window.line.strip()
     error = back_end_error([stated, *islice(window.after, _MOST_BELOW if stated.endswith(":") else 0)])
