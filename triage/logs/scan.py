@@ -18,6 +18,7 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
+from triage.logs.named_file import with_named_file
 from triage.logs.named_pass import with_named_pass
 from triage.logs.prefixed import MOST_LINES, behind_prefix
 from triage.logs.quoted import quoted, quoted_in_prose
@@ -267,6 +268,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     joined = _with_stacks(chains.join_chains(collector.findings, links))
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)
+    whole = with_named_file(whole, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:
         completed = with_any_source(completed, context.last_source)

@@ -7,6 +7,7 @@ of call chains, are parsed by `triage.logs.diagnostic_lines`.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from triage.logs.cute_texts import EXCEPTION, OF_PACKAGE
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, added_location, is_caret, parse
@@ -95,8 +96,17 @@ def _below(window: Window, distance: int) -> SourceLocation | None:
     return added_location(below) if below.strip().startswith(("(", "at ")) else None
 
 
+def _joined(window: Window) -> tuple[str, Sequence[str]]:
+    """The line, and those after it; where it breaks off at the severity, with the text that is indented below."""
+    below = window.after[0] if window.after else ""
+    if window.line.rstrip().endswith(": error:") and below.startswith((" ", "\t")):
+        return f"{window.line.rstrip()} {below.strip()}", list(islice(window.after, 1, None))
+    return window.line, window.after
+
+
 def _read(window: Window) -> Finding | None:
-    error = parse(window.line)
+    line, after = _joined(window)
+    error = parse(line)
     if error is None or error.severity != "error" or not error.text or _of_another_tool(error):
         return None
     if not error.locations and _OF_PYTHON.search(error.text):
@@ -104,7 +114,7 @@ def _read(window: Window) -> Finding | None:
     if not error.locations and is_frontends(error.text):
         # The text of a front-end's exception, quoted behind `error:`.
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
-    excerpt, notes, lines = _block(window.after)
+    excerpt, notes, lines = _block(after)
     is_bare = not error.locations and _OPERATION.search(error.text) is not None
     if is_bare and (added := added_location(window.line) or _below(window, len(lines))):
         error = replace(error, locations=(added,))
@@ -117,18 +127,18 @@ def _read(window: Window) -> Finding | None:
         window,
         Kind.MLIR_DIAGNOSTIC,
         error.text,
-        "\n".join([window.line.strip(), *lines]),
+        "\n".join([line.strip(), *lines]),
         _specificity(error.text),
         locations=locations,
         notes=[note.text for note in notes if not note.text.startswith(_CALL)],
-        extent=len(lines),
+        extent=len(lines) + len(window.after) - len(after),
         stage=_stage(window),
         compiler=CUTE if window.before and _lists(window.before[-1]) else None,
     )
 
 
 RECOGNISER = Recogniser(
-    anchors=("error: ",),
+    anchors=("error:",),
     read=_read,
     examples={
         "loc(\"k.py\":3:4): error: 'tt.dot' op bad": Kind.MLIR_DIAGNOSTIC,

@@ -1,0 +1,29 @@
+"""Where a text says, in words or over two lines, that something failed."""
+
+import pytest
+
+from triage.logs import diagnose_text
+
+
+@pytest.mark.parametrize("place", ["(Sequence.h:275)", "at llvm/ADT/Sequence.h:275", "in `Sequence.h:275`"])
+def test_an_assertion_that_is_told_is_where_the_text_says(place: str) -> None:
+    diagnosis = diagnose_text(f"Triton 3.7.0, gfx950: LLVM `iota_range Begin <= End` assertion failed {place}\n")
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line) == ("Sequence.h", 275)
+
+
+def test_of_several_files_none_is_the_assertions() -> None:
+    diagnosis = diagnose_text(
+        "Triton 3.7.0: LLVM `iota_range Begin <= End` assertion failed, see Sequence.h:275 and Pipeliner.cpp:31\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.file is None
+
+
+def test_an_error_that_is_wrapped_behind_its_severity() -> None:
+    reason = "Rewrite for-op failed. Could not find PtrState of the loop."
+    diagnosis = diagnose_text(f"#ttg.blocked\nkernel.py:232:28: error:\n  {reason}\nkernel.py:58:0: note: x\n")
+    assert diagnosis is not None
+    assert diagnosis.headline == reason
+    assert diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("kernel.py", 232)
