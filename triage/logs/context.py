@@ -42,6 +42,8 @@ _OF_TRITON = regex(
 )
 # Calls that trace a kernel of CuTe DSL, as frames show them: parts of their lines, and the lines.
 _CUTE_CALLS = ("cute.compile(", ".launch(")
+#: What benchmarks call of Triton's, whose frames an exception about the call itself does not have.
+_TRITON_CALL = "triton.testing."
 _TRACES = regex(r"\bcute\.compile\(|\.launch\((?:grid=|$)")
 #: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
 #: failing test, a request to a server, a command at a prompt.
@@ -72,6 +74,7 @@ ANCHORS = (
     passes.REPRODUCER_ANCHOR,
     "Traceback (most recent",
     *_CUTE_CALLS,
+    _TRITON_CALL,
     'File "',
     ".py:",
     ".py](",
@@ -144,6 +147,8 @@ class Context:
             self.dumped = self.dumped or passes.single_pass(line)
         elif _TRACEBACK in line:
             self._begin_traceback(True)
+        elif self._in_traceback and _TRITON_CALL in line:
+            self._of_triton = True
         elif self._in_traceback and any(call in line for call in _CUTE_CALLS) and _TRACES.search(line):
             self._of_cute = self._of_triton = True
         elif (

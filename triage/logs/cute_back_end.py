@@ -10,7 +10,7 @@ from triage.model.diagnosis import Kind, SourceLocation
 _PTXAS = regex(
     r"(?:NVPTX compiler invocation failed, error log: )?"
     r"(?:ptxas(?:-blackwell)? )?(?:\S[^;]{0,200}, line \d{1,9}; {0,4})?(?:ptxas )?"
-    r"(?P<severity>error|fatal) {1,4}: (?P<text>\S.{0,4000})$"
+    r"(?P<severity>error|fatal)(?: {1,4}|(?<=; (?:error|fatal))): (?P<text>\S.{0,4000})$"
 )
 # Behind the kernel's debug information, which has the user's paths.
 _PTXAS_LOG = "ptxas log: "

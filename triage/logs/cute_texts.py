@@ -15,7 +15,7 @@ EXCEPTION = regex(
 WRAPPER = regex(
     r"ICE(?: IR Verification Failed)?$|Error during runtime code generation for function `"
     r"|Verification failed:$|Failure while executing pass pipeline:$|NVVM Compilation Error:$"
-    r"|Operation creation failed:?$|CudaDriverDependencyError: "
+    r"|Operation creation failed:?$|(?:\.\.\. )?NVPTX compiler invocation failed[ .…]{0,8}$|CudaDriverDependencyError: "
 )
 #: The modules of the DSL, as paths in tracebacks and locations show them.
 OF_PACKAGE = regex(

@@ -42,6 +42,8 @@ _FILE = regex(
 _BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 # The module is deleted after a pass gave up half-way: the error that it printed is the failure.
 _TEARDOWN = regex(r"Cannot destroy a value that still has uses|operation destroyed but still has uses")
+# The end of a line that was wrapped before the expression.
+_SPLIT = "): Assertion"
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 
@@ -132,16 +134,15 @@ def _unwrapped(window: Window) -> str:
     line = window.line
     if _BROKEN.match(line) and window.before:
         return window.before[-1].rstrip() + line
-    if "Assertion `" not in line and "Assertion '" not in line:
+    is_split = line.rstrip().endswith(_SPLIT) and bool(window.after) and window.after[0].strip().startswith(("`", "'"))
+    if "Assertion `" not in line and "Assertion '" not in line and not is_split:
         return line
-    line = _with_place(window, line)
-    if "' failed" not in line:
-        pieces = [line.rstrip()]
-        for index in range(min(_MAX_WRAPPED, len(window.after))):
-            pieces.append(window.after[index].strip())
-            if "' failed" in pieces[-1]:
-                return " ".join(pieces)
-    return line
+    line = whole = _with_place(window, line).rstrip()
+    for index in range(min(_MAX_WRAPPED, len(window.after))):
+        if "' failed" in whole:
+            return whole
+        whole = f"{whole} {window.after[index].strip()}"
+    return whole if "' failed" in whole else line
 
 
 def _with_place(window: Window, line: str) -> str:
@@ -204,6 +205,7 @@ RECOGNISER = Recogniser(
         ": assertion ",
         "ardening assertion ",
         "' failed.",
+        _SPLIT,
         "] Check failed: ",
     ),
     read=_read,
@@ -220,6 +222,7 @@ RECOGNISER = Recogniser(
             "python: /b/Dialect.cpp:12: int mlir::A::f(int) const: Asse\nrtion `x >= 1' failed.   ",
             "Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.",
             "python: /b/Dialect.cpp:12:\nint mlir::A::f(\nint) const: Assertion `x >= 1' failed.",
+            "python: /b/Dialect.cpp:12:\n  mlir::A::f(int): Assertion\n  `(x >= 1 &&\n   y)'\n  failed.",
             "the pass triggers assertion `x >= 1' failed.",
         ),
         Kind.ASSERTION,

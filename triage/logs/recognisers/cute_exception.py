@@ -171,6 +171,8 @@ RECOGNISER = Recogniser(
         "cutlass.base_dsl.common.DSLRuntimeError: DSLRuntimeError: Expect 3d grid!": Kind.FRONTEND_ERROR,
         "DSLRuntimeError: 💥💥💥 Error during runtime code generation for function `f` 💥💥💥\n"
         "  Caused exception: cannot access local variable 'y'": Kind.FRONTEND_ERROR,
+        "DSLRuntimeError: ICE\nCaused exception: ... NVPTX compiler invocation failed ...\n"
+        "ptxas application ptx input, line 705; error: Unexpected instruction types": Kind.PTXAS,
         "cutlass.cute.nvgpu.common.OpError: OpError: expects the M-mode to be 64": Kind.FRONTEND_ERROR,
         "DSLCudaRuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU (error code: 209)": Kind.LAUNCH_ERROR,
     },

@@ -62,6 +62,7 @@ _STATED = regex(
     r"|Cannot find a working triton installation|\bTritonMissing\b"
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
     r"|\b0 active driver(?:s|\(s\))"
+    r"|create a symlink of libcuda\.so"
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
     r"|libcuda\.so\.1: (?:cannot open shared object|file too short)"
     r"|Could not create or locate cache dir"
@@ -281,6 +282,7 @@ RECOGNISER = Recogniser(
             "RuntimeError: Found A which is too old to be supported by the triton GPU compiler, which is the backend.",
             "RuntimeError: 0 active drivers ([]). There should only be one.",
             "AssertionError: libcuda.so cannot found!",
+            "located at ['/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the file.",
             "FileNotFoundError: [Errno 2] No such file or directory: '/r/.triton/cache/ab/k.ttir.tmp.pid_1_2' -> '/r'",
             "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly",
             "subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3']' "

@@ -56,6 +56,11 @@ _STATED = regex(
 )
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
 _QUALIFIED = regex(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
+# As `repr` shows it, which asyncio logs: `<Task … exception=CompilationError('at 38:4:\ndef k(…`.
+_SHOWN = regex(
+    r"(?:^|[=\[( ])(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
+    r"\((?P<quote>['\"])(?P<text>at \d{1,7}:\d{1,7}:.{0,8000}?)(?:(?P=quote),?\).{0,200})?$"
+)
 _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 # What torch, a server or whoever reports it prints below an exception without words: advice, a heading, a log's line.
 _AFTERWARDS = regex(
@@ -116,6 +121,10 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if another := _IN_ANOTHER.match(line):
         line = f"{FRONTEND_ERRORS[0]}: at {another['position']}"
+    after: Sequence[str] = window.after
+    if shown_as := _SHOWN.search(line):
+        first, *after = shown_as["text"].split("\\n")
+        line = f"{shown_as['name']}: {first}"
     qualified = _QUALIFIED.search(line)
     stated = _STATED.match(line, qualified.start() if qualified else 0)
     if stated is None:
@@ -125,10 +134,10 @@ def _read(window: Window) -> Finding | None:
     block: list[str] = []
     if stated["line"] is not None:
         first = stated["rest"].rstrip()
-        excerpt, cause, count = _excerpt_and_cause(window.after, first, int(stated["line"]))
-        file = LIBRARY_FILE if _in_library(first, window.after, count, excerpt) else UNKNOWN_FILE
+        excerpt, cause, count = _excerpt_and_cause(after, first, int(stated["line"]))
+        file = LIBRARY_FILE if _in_library(first, after, count, excerpt) else UNKNOWN_FILE
         source = SourceLocation(file, int(stated["line"]), int(stated["column"]) + 1, excerpt)
-        block = [window.after[index] for index in range(count)]
+        block = [after[index] for index in range(count)]
         reason = "\n".join(cause).strip()
     else:
         reason = (stated["text"] or "").strip()
@@ -149,7 +158,7 @@ def _read(window: Window) -> Finding | None:
         shown,
         reason or "\n".join([line, *block]),
         locations=(source,) if source else (),
-        extent=len(block),
+        extent=0 if shown_as else len(block),
         exception=name,
         stage="source",
     )
@@ -162,6 +171,7 @@ RECOGNISER = Recogniser(
         "triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
+        r"<Task finished exception=CompilationError('at 1:0:\ndef k():\n^')>": Kind.FRONTEND_ERROR,
         "RuntimeError: Worker failed with error 'at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
     },
 )

@@ -97,10 +97,13 @@ def _below(window: Window, distance: int) -> SourceLocation | None:
 
 
 def _joined(window: Window) -> tuple[str, Sequence[str]]:
-    """The line, and those after it; where it breaks off at the severity, with the text that is indented below."""
+    """The line, and those after it; where it breaks off at the severity, with the text that is indented below, and
+    within words that are known with the rest of them."""
     below = window.after[0] if window.after else ""
-    if window.line.rstrip().endswith(": error:") and below.startswith((" ", "\t")):
-        return f"{window.line.rstrip()} {below.strip()}", list(islice(window.after, 1, None))
+    whole = f"{window.line.rstrip()} {below.strip()}"
+    ends_at_severity = window.line.rstrip().endswith(": error:") and below.startswith((" ", "\t"))
+    if ends_at_severity or any(tail in whole and tail not in window.line and tail not in below for tail in TAILS):
+        return whole, list(islice(window.after, 1, None))
     return window.line, window.after
 
 
@@ -143,6 +146,7 @@ RECOGNISER = Recogniser(
     examples={
         "loc(\"k.py\":3:4): error: 'tt.dot' op bad": Kind.MLIR_DIAGNOSTIC,
         "k.py:3:4: error: 'tt.dot' op bad": Kind.MLIR_DIAGNOSTIC,
+        "k.py:3:0: error: Failures have been detected while\nprocessing an MLIR pass pipeline": Kind.MLIR_DIAGNOSTIC,
         "loc(unknown): error: 'tt.dot' op bad": Kind.MLIR_DIAGNOSTIC,
         "error: 'cute.copy' op src ptr alignment (64 bits) does not meet requirement (128 bits)": Kind.MLIR_DIAGNOSTIC,
         "error: Maximum allowed number of elements is 1048576, but %6 has more than that": Kind.MLIR_DIAGNOSTIC,

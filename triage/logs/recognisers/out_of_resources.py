@@ -17,9 +17,11 @@ _STATED = regex(
     r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
 _BEGINS = regex(r"(?:out of resources?|OutOfResources):")
-# Cut off before the numbers, XLA's words for a kernel that JAX's Pallas writes, and Ascend's for its unified buffer.
+# Cut off before the numbers, or in a sentence of Chinese, which has no spaces; XLA's words for a kernel that JAX's
+# Pallas writes, and Ascend's for its unified buffer.
 _CUT = regex(
-    r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?[\s`'\"]{0,4}$"
+    r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?"
+    r"(?:[\s`'\"]{0,4}$|(?=[^\x00-\x7f]))"
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
     r"|\b(?P<buffer>ub|UB) overflow\b"
 )
@@ -104,6 +106,7 @@ RECOGNISER = Recogniser(
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
             "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
             "triton.runtime.autotuner.OutOfResources",
+            "也会出现triton.runtime.errors.OutOfResources: out of resource: shared memory的报错",
             "SKIPPED [2] tests/test_k.py:50: Caught OutOfResources in replica 0 on device 0.",
             "the kernel fails with UB overflow",
             "XlaRuntimeError: INTERNAL: failed: Shared memory requested exceeds device resources",

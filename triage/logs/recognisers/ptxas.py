@@ -16,7 +16,7 @@ from triage.model.diagnosis import Kind
 _STATED = regex(
     r"^(?:[\w.]{1,200}Error: )?(?:PTXAS error: )?(?:`?ptxas(?:-blackwell)?`?\s{1,8})?(?:stderr:\s{0,8})?"
     r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
-    r"(?P<severity>error|fatal)(?: {1,8}|(?<=ptxas error)|(?<=ptxas fatal)): (?P<text>\S.{0,4000})"
+    r"(?P<severity>error|fatal)(?: {1,8}|(?<=[;s] (?:error|fatal))): (?P<text>\S.{0,4000})"
 )
 _AT = regex(r"ptxas(?:\.exe)? (?P<file>\S{1,400}\.ptx), line (?P<line>\d{1,9});")
 # As people retell it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
