@@ -37,13 +37,15 @@ WAYS = {
 }
 
 
-FAST = "abort + hang + segfault threads 64 128 256 512 + abort cross 128"
+FAST = "abort + segfault threads 64 128 256 512 + abort cross 128"
+HANG = "abort + hang"
 REST = "segfault + exit + segfault fork 64 128 256 512 + segfault spawn 64 128 256 512"
 
 
 @pytest.mark.parametrize("version", STRIKING)
 @pytest.mark.parametrize(
-    ("arguments", "refused", "repeated"), [(FAST, 4, 3), pytest.param(REST, 3, 4, marks=pytest.mark.slow)]
+    ("arguments", "refused", "repeated"),
+    [(FAST, 3, 2), *(pytest.param(*row, marks=pytest.mark.slow) for row in [(HANG, 2, 2), (REST, 3, 4)])],
 )
 def test_a_program_outlives_compiles_that_would_end_it(
     bench_of: BenchOf, version: str, arguments: str, refused: int, repeated: int

@@ -8,20 +8,29 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from commands import locked
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 
 
 def built(folder: Path) -> Path:
-    """The folder with the stand-in, by both of the names under which Triton links it. Skips the test without a C
-    compiler."""
+    """The folder with the stand-in, by both of the names under which Triton links it; made once for all tests that
+    share a folder. Skips the test without a C compiler."""
     if COMPILER is None:
         pytest.skip("no C compiler")
+    made = folder / "driver"
+    with locked(folder):
+        if not made.exists():
+            _build(made)
+    return made
+
+
+def _build(folder: Path) -> None:
+    folder.mkdir()
     source, library = Path(__file__).with_name("driver_stub.c"), folder / "libcuda.so.1"
     subprocess.run([COMPILER, "-shared", "-fPIC", "-w", "-o", library, source], check=True)
     (folder / "libcuda.so").symlink_to(library.name)
     _remembering_compiler(folder)
-    return folder
 
 
 def variables(folder: Path) -> dict[str, str]:

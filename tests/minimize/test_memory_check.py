@@ -49,8 +49,8 @@ Checked = Callable[[], MemoryCheck | NotMeasured]
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return stub_driver.built(tmp_path_factory.mktemp("driver"))
+def driver(shared_folder: Path) -> Path:
+    return stub_driver.built(shared_folder)
 
 
 @pytest.fixture

@@ -99,6 +99,8 @@ def test_a_gpu_of_another_kind_is_not_measured_on(case: Case, interpreter: Inter
     assert found == NotMeasured("the GPU here is a NVIDIA B200, cuda:100; the case is for cuda:90", everywhere=True)
 
 
+MEMORY = 1 << 28
+"""More than a worker needs without torch; to fill it takes a quarter of a second."""
 DEATHS = {
     "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "the process died of SIGSEGV"),
     "an exit": ("import os; print('CUDA driver error', flush=True); os._exit(3)",
@@ -106,7 +108,7 @@ DEATHS = {
     "a daemon that lives on": ("import os\nif os.fork(): os._exit(7)\nos.setsid()\nimport time; time.sleep(600)",
                                "the process called exit(7), while importing torch"),
     "exhausted memory": ("import time\nheld = []\nwhile 1: held.append(b'x' * (64 << 20)); time.sleep(0.03)",
-                         "more than 1073741824 B of host memory"),
+                         f"more than {MEMORY} B of host memory"),
     "no end": ("import time; time.sleep(600)", "no end within 2 s, while importing torch"),
     "no end, and deaf": ("import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)",
                          "no end within 2 s, while importing torch"),
@@ -117,7 +119,7 @@ DEATHS = {
 @pytest.mark.usefixtures("gone")
 @pytest.mark.parametrize(("torch", "told"), DEATHS.values(), ids=DEATHS.keys())
 def test_a_worker_that_ends_without_an_answer(case: Case, interpreter: Interpreter, torch: str, told: str) -> None:
-    limits = Limits(2.0 if "no end" in told else 30.0, GIB)
+    limits = Limits(2.0 if "no end" in told else 30.0, MEMORY)
     began = time.monotonic()
     found = measured(case, interpreter(torch), limits)
     assert isinstance(found, NotMeasured)
