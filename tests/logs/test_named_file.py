@@ -27,3 +27,27 @@ def test_an_error_that_is_wrapped_behind_its_severity() -> None:
     assert diagnosis.headline == reason
     assert diagnosis.source is not None
     assert (diagnosis.source.file, diagnosis.source.line) == ("kernel.py", 232)
+
+
+@pytest.mark.parametrize(
+    "shown", ["`TritonNvidiaGPUOptimizeTMemLayoutsPass`", "[`TritonNvidiaGPUOptimizeTMemLayoutsPass` on"]
+)
+def test_a_pipeline_that_is_wrapped_before_its_pass(shown: str) -> None:
+    diagnosis = diagnose_text(f"RuntimeError: PassManager::run failed\nPipeline failed while executing\n{shown}\n")
+    assert diagnosis is not None
+    assert diagnosis.pass_name == "TritonGPUPipeline"
+
+
+def test_a_limit_of_zero_is_no_limit() -> None:
+    refused = "OutOfResources: out of resource: uni_sram Required: 0, Hardware limit: 0\n"
+    diagnosis = diagnose_text(
+        f"Pipeline failed while executing [TritonXPUUnrollControl on 'builtin.module']\n{refused}"
+    )
+    assert diagnosis is not None
+    assert diagnosis.pass_name == "TritonXPUUnrollControl"
+
+
+def test_a_header_that_a_build_by_make_lacks_is_the_builds() -> None:
+    header = "k.c:11:10: fatal error: Python.h: No such file or directory\n"
+    assert diagnose_text(f"{header}It is needed by Triton's launcher.\n") is not None
+    assert diagnose_text(f"I install Triton, and `sudo make -j2 install` fails:\n{header}") is None

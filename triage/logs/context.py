@@ -55,7 +55,7 @@ _BOUNDARY = regex(
 #: A line must contain one of these to be relevant for :meth:`Context.see`.
 ANCHORS = (
     passes.ANCHOR,
-    "Pipeline failed while executing ",
+    "Pipeline failed while executing",
     "Running pass ",
     "Program arguments: ",
     "] encounters error:",
@@ -131,8 +131,8 @@ class Context:
         """Collect the facts of a line. ``after`` are those below it."""
         if passes.ANCHOR in line:
             self._see_dump(line)
-        elif "Pipeline failed while executing " in line:
-            failed = failed_pass(line) if len(self.failed) < 1000 else None
+        elif "Pipeline failed while executing" in line:
+            failed = failed_pass(line, after) if len(self.failed) < 1000 else None
             self.failed += [(position, failed)] if failed else []
         elif ("Running pass " in line and (running := _RUNNING.search(line))) or (
             "] encounters error:" in line and (running := _ENCOUNTERS.search(line))

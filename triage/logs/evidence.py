@@ -249,6 +249,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     # Triton's own launcher is compiled and linked as well.
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.is_tritons, near)):
         return replace(finding, foreign=False)
+    if diagnosis.kind is Kind.ENVIRONMENT and any(map(other_programs.is_of_a_build, near)):
+        return replace(finding, foreign=True)
     if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(_RUN_FAILED in line for line in islice(window.after, _NEAR)):
         return replace(finding, foreign=has_run)
     foreign = True if other_programs.is_of_another_library(diagnosis) else None

@@ -36,6 +36,8 @@ _RAN = regex(
     r"|\bnvcc(?:\.exe)?\"? -|^FAILED: \S{1,300}\.o\b"
     r"|(?:[Rr]eport|[Ss]ubmit|[Ff]ile) .{0,60}github\.com/(?!triton-lang|openai|llvm|pytorch|intel|ROCm|NVIDIA)"
 )
+# make and cmake build packages; Triton compiles its launcher without them.
+_BUILT = regex(r"\bmake (?:-j|install\b)|\bcmake (?:--build|-[BDGS])|^\[ {0,2}\d{1,3}%\] (?:Building|Linking|Built)")
 _PLAIN = regex(r"\b[A-Za-z][a-z]{1,30}\b")
 # Words that only sentences and their parts have.
 _JOINING = regex(
@@ -82,6 +84,11 @@ def are_other_tritons(lines: Iterable[str]) -> bool:
 def has_run(line: str) -> bool:
     """True for a line that shows that another program ran."""
     return _RAN.search(line) is not None
+
+
+def is_of_a_build(line: str) -> bool:
+    """True for a line of a build by make or cmake, or for its command."""
+    return _BUILT.search(line) is not None
 
 
 def is_told(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:

@@ -62,7 +62,9 @@ def _read(window: Window) -> Finding | None:
     named = match["resource"].removeprefix("out of resource: ").strip()
     resource = named if overflow or named in RESOURCES else "shared memory"
     diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), stated)
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+    # Some vendors' back ends raise it with zeros for any failure of theirs.
+    has_numbers = diagnosis.limit != 0
+    return Finding(diagnosis, Specificity.DIAGNOSTIC if has_numbers else Specificity.TAIL, window.position)
 
 
 def _cut(window: Window) -> Finding | None:

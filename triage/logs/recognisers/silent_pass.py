@@ -5,6 +5,7 @@ brackets go from the outermost pass manager in, so the last name is the pass tha
 """
 
 import re
+from collections.abc import Iterable
 
 from triage.logs.diagnostic_lines import TAILS
 from triage.logs.finding import Finding, Specificity
@@ -13,7 +14,7 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind, SourceLocation
 
-_PIPELINE = "Pipeline failed while executing "
+_PIPELINE = "Pipeline failed while executing"
 _RUN = "PassManager::run failed"
 # Not a quotation in prose.
 _RAISED = regex(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
@@ -24,9 +25,10 @@ _STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>
 _PLACE = regex(r"(?P<file>[^\s:\"]{1,400}\.py):(?P<line>\d{1,7}):(?P<column>\d{1,7})(?=\W)")
 
 
-def failed_pass(line: str) -> str | None:
-    """The innermost pass that a ``Pipeline failed`` line names."""
-    rest = line.partition(_PIPELINE)[2]
+def failed_pass(line: str, after: Iterable[str] = ()) -> str | None:
+    """The innermost pass that a ``Pipeline failed`` line names, or the line below where it is wrapped there."""
+    _, stated, rest = line.partition(_PIPELINE)
+    rest = rest.strip() or (next(iter(after), "").strip() if stated else "")
     if not rest:
         return None
     if names := _NAME.findall(rest[:4000]):
@@ -56,7 +58,7 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if stated := _STATED.search(line):
         return finding(window, Kind.MLIR_DIAGNOSTIC, stated["text"], pass_name=stated["name"])
-    name = failed_pass(line)
+    name = failed_pass(line, window.after)
     if name is None and _RAISED.search(line) is None:
         return None
     exception = "RuntimeError" if _RUN in line else None
