@@ -29,9 +29,7 @@ def test_an_error_that_is_wrapped_behind_its_severity() -> None:
     assert (diagnosis.source.file, diagnosis.source.line) == ("kernel.py", 232)
 
 
-@pytest.mark.parametrize(
-    "shown", ["`TritonNvidiaGPUOptimizeTMemLayoutsPass`", "[`TritonNvidiaGPUOptimizeTMemLayoutsPass` on"]
-)
+@pytest.mark.parametrize("shown", ["`TritonGPUPipeline`", "[`TritonGPUPipeline` on"])
 def test_a_pipeline_that_is_wrapped_before_its_pass(shown: str) -> None:
     diagnosis = diagnose_text(f"RuntimeError: PassManager::run failed\nPipeline failed while executing\n{shown}\n")
     assert diagnosis is not None
