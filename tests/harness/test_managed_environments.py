@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from toolchain_setups import VERSION, assert_one_line, fake_uv, needs_uv
 
@@ -165,16 +167,16 @@ def test_a_builder_that_was_killed(fresh: Path, tmp_path: Path) -> None:
 
 @needs_uv
 def test_an_interrupt_leaves_neither_an_environment_nor_an_installer(fresh: Path, tmp_path: Path) -> None:
-    started, alive = tmp_path / "started", tmp_path / "alive"
-    slow = fake_uv(tmp_path / "bin", f"touch {started}; sleep 2; touch {alive}; exit 1")
+    pid, started = tmp_path / "pid", tmp_path / "started"
+    slow = fake_uv(tmp_path / "bin", f"echo $$ >{pid}; mv {pid} {started}; sleep 120; exit 1")
     builder = start_builder(fresh, path=slow)
     wait_for(started)
     builder.send_signal(signal.SIGINT)
     builder.communicate(timeout=60)
     assert builder.returncode != 0
     assert_nothing_left(fresh)
-    time.sleep(2.2)
-    assert not alive.exists()
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(started.read_text())).wait(timeout=10)
 
 
 @pytest.mark.slow
