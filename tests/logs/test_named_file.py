@@ -3,6 +3,7 @@
 import pytest
 
 from triage.logs import diagnose_text
+from triage.model.diagnosis import Kind
 
 
 @pytest.mark.parametrize("place", ["(Sequence.h:275)", "at llvm/ADT/Sequence.h:275", "in `Sequence.h:275`"])
@@ -49,3 +50,11 @@ def test_a_header_that_a_build_by_make_lacks_is_the_builds() -> None:
     header = "k.c:11:10: fatal error: Python.h: No such file or directory\n"
     assert diagnose_text(f"{header}It is needed by Triton's launcher.\n") is not None
     assert diagnose_text(f"I install Triton, and `sudo make -j2 install` fails:\n{header}") is None
+
+
+def test_what_triton_has_ptxas_assemble_behind_a_logger_s_prefix() -> None:
+    told = "# V100 has compute capability sm70\n\n[turn 0 by somebody, continued]\n"
+    line = "ptxas /tmp/tmpjbxlnipm.ptx, line 468; error   : Feature '.bf16' requires .target sm_80 or higher"
+    diagnosis = diagnose_text(f"{told}ERROR 08-30 07:32:02 [model_rpc.py:95] {line}\n" * 2)
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.PTXAS

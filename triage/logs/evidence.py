@@ -66,7 +66,7 @@ _OWN_WORDS = regex(
     re.IGNORECASE,
 )
 # What Triton has ptxas assemble: a file that Python's tempfile named. CuTe DSL assembles without a file.
-_ASSEMBLED = regex(r"\bptxas(?:\.exe)? (?:[A-Za-z]:)?[^\s:,]{0,300}[/\\]tmp[a-z0-9_]{8}\.ptx, line \d")
+_ASSEMBLED = regex(r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?tmp[a-z0-9_]{8}\.ptx, line \d")
 # In a failing line itself: words of CuTe DSL's.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
@@ -216,7 +216,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return not other_programs.is_about_another_dialect(diagnosis)
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
-    return words or _OWN_WORDS.search(first) is not None
+    return words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED))
 
 
 def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:
