@@ -29,8 +29,8 @@ OF_RUNTIME = regex(
 )
 #: Where a compile of triage's own runs: its frames are neither the user's nor the DSL's.
 OF_WORKER = regex(r"[\\/]triage[\\/]harness[\\/]worker[\\/]")
-# Until 4.5 banners have emoji around the words.
-_DECORATION = regex(r"^[^\w`'\"<(\[%#.]{1,12}(?=\S)|(?<=\S)[^\w`'\".:;,!?)\]>…]{1,12}$")
+# Until 4.5 banners have emoji around the words; whoever cannot show them writes underscores.
+_DECORATION = regex(r"^(?:[^\w`'\"<(\[%#.]{1,12}(?=\S)|_{3,12} )|(?:(?<=\S)[^\w`'\".:;,!?)\]>…]{1,12}| _{3,12})$")
 
 
 def undecorated(text: str) -> str:

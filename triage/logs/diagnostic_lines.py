@@ -5,7 +5,8 @@ the line and a caret below; notes follow. A call chain is ``loc(callsite("standa
 "kernel.py":20:24))`` in the first spelling and ``kernel.py:20:18: note: called from`` in the second.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from triage.ir.locations import printed_locations
 from triage.logs.patterns import regex
@@ -22,7 +23,12 @@ _PLAIN = regex(
 _UNKNOWN_LOCATION = regex(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
 # MLIR's binding for Python prints the location after the severity; CuTe DSL's have the text of the statement as a name,
 # and columns that count from 0, which is also that of a whole function.
-_LOCATION_AFTER = regex(r'"(?:[^"\\]|\\.){0,1000}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ?')
+_LOCATION_AFTER = regex(
+    r'(?P<locations>(?:"(?:[^"\\]|\\.){0,1000}"\()?'
+    r'(?:"[^"]{1,1000}":\d{1,7}:\d{1,7}\)?|(?:callsite\(|fused[<\[])(?:[^:]|:(?! )){1,4000})): ?'
+)
+# `loc("x"("kernel.py":3:4)):` or `kernel.py:3:4:`, with the text on the lines below.
+_ALONE = regex(r"\s{0,80}(?P<head>loc\(.{1,4000}\)|[^\s:\"]{1,400}\.py:\d{1,7}:\d{1,7}):\s{0,8}$")
 _UNKNOWN_AFTER = "unknown: "
 # As people add it, below what they quote or behind it: `(package/kernel.py:31)`, `at kernel.py:31:5`.
 _ADDED = regex(
@@ -81,11 +87,17 @@ def parse(line: str) -> DiagnosticLine | None:
         return None
     text = line[severity.end() :].strip()
     if after := _LOCATION_AFTER.match(text):
-        column = int(after.group(3))
-        locations = (*locations, SourceLocation(after.group(1), int(after.group(2)), column + 1 if column else None))
+        found = printed_locations(after["locations"])
+        locations = (*locations, *(replace(at, column=at.column + 1 if at.column else None) for at in found))
         text = text[after.end() :]
     text = text.removeprefix(_UNKNOWN_AFTER)
     return DiagnosticLine(severity.group(1), text, locations)
+
+
+def location_above(lines: Sequence[str]) -> tuple[SourceLocation, ...]:
+    """The locations, innermost first, that the last of the lines consists of; a colon ends it."""
+    alone = _ALONE.match(lines[-1]) if lines else None
+    return (_locations(alone["head"]) or ()) if alone else ()
 
 
 def added_location(line: str) -> SourceLocation | None:

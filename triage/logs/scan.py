@@ -18,6 +18,7 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
+from triage.logs.kernel_place import with_place_of_pipeline, with_stated_place
 from triage.logs.named_file import with_named_file
 from triage.logs.named_pass import with_named_pass
 from triage.logs.prefixed import MOST_LINES, behind_prefix
@@ -172,7 +173,7 @@ class _Collector:
             return 0
         self._tried += 1
         if found := behind_prefix(window):
-            self.prefixed.append(_with_context(*found, context))
+            self.prefixed.append(_with_context(*found, context, window.line))
         return _WORK
 
     def _recognise(self, window: Window) -> tuple[Finding | None, int]:
@@ -188,13 +189,15 @@ class _Collector:
         return None, work
 
 
-def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
-    """The finding with the facts that only its position in the log shows."""
+def _with_context(finding: Finding, window: Window, context: Context, whole: str | None = None) -> Finding:
+    """The finding with the facts that only its position in the log shows. ``whole`` is the window's line with a prefix
+    that was removed to read it."""
     diagnosis = finding.diagnosis
     ends = (diagnosis.exception is not None or is_exception_line(window.line)) and not _wraps(window)
     finding = attributed(finding, window)
     traceback = context.end_traceback(window.before) if ends else None
     finding = judged(finding, window, traceback.foreign if traceback else None)
+    finding = with_stated_place(finding, whole or window.line)
     if traceback is not None and traceback.traces:
         finding = chains.traced(finding, traceback.source, window.before)
     if ends:
@@ -203,7 +206,7 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
     if in_a_pass and window.dump is not None and (lowered := lowered_operation(diagnosis, window.dump)):
-        diagnosis = with_lowered_operation(diagnosis, lowered)
+        diagnosis = with_lowered_operation(finding.diagnosis, lowered)
         return replace(finding, diagnosis=diagnosis, locations=finding.locations + lowered.locations)
     return finding
 
@@ -266,6 +269,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     if not collector.states_a_cause:
         collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
     joined = _with_stacks(chains.join_chains(collector.findings, links))
+    if captured:  # the kernel that triage compiles itself is known
+        joined = with_place_of_pipeline(joined, context.boundaries)
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)
     whole = with_named_file(whole, excerpts.whole)

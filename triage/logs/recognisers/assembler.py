@@ -13,7 +13,8 @@ from triage.model.diagnosis import Kind
 
 _STATED = regex(
     r"^(?:triton-amdgpu-assembler|<stdin>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?"
-    r": error: (?P<text>\S.{0,2000})"
+    # not of an operation, whose text begins with its name: `'tt.dot' op …`
+    r": error: (?!'\w{1,60}\.[\w.]{1,100}' op )(?P<text>\S.{0,2000})"
 )
 _LINKER = regex(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
 # The assembler's vocabulary, for the releases that print no file.

@@ -52,10 +52,15 @@ _IN_ANOTHER = regex(
 _STATED = regex(
     r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
-    r"(?:: at (?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
+    r"(?::? {1,4}(?:at )?(?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
 )
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
-_QUALIFIED = regex(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
+_QUALIFIED = regex(
+    r"(?<![`'\"\w.])(?:(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])"
+    r"|(?=CompilationError:? at \d{1,7}:\d{1,7}:))"
+)
+# Of an exception's text that begins on the next line.
+_POSITION = regex(r"\s{0,80}at \d{1,7}:\d{1,7}:")
 # As `repr` shows it, which asyncio logs: `<Task … exception=CompilationError('at 38:4:\ndef k(…`.
 _SHOWN = regex(
     r"(?:^|[=\[( ])(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
@@ -125,6 +130,9 @@ def _read(window: Window) -> Finding | None:
     if shown_as := _SHOWN.search(line):
         first, *after = shown_as["text"].split("\\n")
         line = f"{shown_as['name']}: {first}"
+    below = next(iter(after), "")
+    if is_wrapped := line.endswith(tuple(f"{name}:" for name in FRONTEND_ERRORS)) and bool(_POSITION.match(below)):
+        line, after = f"{line} {below.strip()}", [*islice(after, 1, None)]
     qualified = _QUALIFIED.search(line)
     stated = _STATED.match(line, qualified.start() if qualified else 0)
     if stated is None:
@@ -158,7 +166,7 @@ def _read(window: Window) -> Finding | None:
         shown,
         reason or "\n".join([line, *block]),
         locations=(source,) if source else (),
-        extent=0 if shown_as else len(block),
+        extent=0 if shown_as else len(block) + is_wrapped,
         exception=name,
         stage="source",
     )

@@ -9,8 +9,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from triage.ir.locations import aliases, resolved
 from triage.logs.cute_texts import EXCEPTION, OF_PACKAGE
-from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, added_location, is_caret, parse
+from triage.logs.diagnostic_lines import (
+    SYMPTOMS,
+    TAILS,
+    DiagnosticLine,
+    added_location,
+    is_caret,
+    location_above,
+    parse,
+)
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
 from triage.logs.patterns import regex
@@ -28,6 +37,9 @@ _OF_VERIFIER = regex(r"'[a-z]\w{0,60}\.[\w.]{1,100}' op ")
 _OPERATION = regex(r"'[a-z]\w{0,60}\.[a-z][\w.]{0,100}'")
 # What CuTe DSL's exceptions say above the errors that they list, and the stage in which those are found.
 _LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pipeline:", "passes"))
+# `loc(#loc7)` as an error's location, and at the end of the operation that a note shows.
+_AT_BEGINNING = regex(r"\s{0,80}loc\((?P<location>#loc\w{0,20})\):")
+_AT_END = regex(r"\bloc\((?P<location>#loc\w{0,20}|[\"cf](?:(?!\bloc\().){1,2000})\)\s{0,8}$")
 _OF_PYTHON = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
@@ -96,12 +108,29 @@ def _below(window: Window, distance: int) -> SourceLocation | None:
     return added_location(below) if below.strip().startswith(("(", "at ")) else None
 
 
+def _of_operation(line: str, notes: Sequence[DiagnosticLine], window: Window) -> tuple[SourceLocation, ...]:
+    """Where the operation is whose error has no location itself: what the line above it states, an alias defined
+    nearby, its note, or the operation that this shows."""
+    if above := location_above(window.before):
+        return above
+    own = next((note for note in notes if not note.text.startswith(_CALL)), None)
+    if own and own.locations:
+        return own.locations
+    stated = _AT_END.search(own.text) if own else _AT_BEGINNING.match(line)
+    if stated is None:
+        return ()
+    known = aliases("\n".join([*window.before, *window.after])) if "#loc" in stated["location"] else {}
+    return tuple(resolved(stated["location"], known))
+
+
 def _joined(window: Window) -> tuple[str, Sequence[str]]:
     """The line, and those after it; where it breaks off at the severity, with the text that is indented below, and
     within words that are known with the rest of them."""
     below = window.after[0] if window.after else ""
     whole = f"{window.line.rstrip()} {below.strip()}"
-    ends_at_severity = window.line.rstrip().endswith(": error:") and below.startswith((" ", "\t"))
+    ends_at_severity = window.line.rstrip().endswith(": error:") and (
+        below.startswith((" ", "\t")) or _OF_VERIFIER.match(below) is not None
+    )
     if ends_at_severity or any(tail in whole and tail not in window.line and tail not in below for tail in TAILS):
         return whole, list(islice(window.after, 1, None))
     return window.line, window.after
@@ -121,6 +150,8 @@ def _read(window: Window) -> Finding | None:
     is_bare = not error.locations and _OPERATION.search(error.text) is not None
     if is_bare and (added := added_location(window.line) or _below(window, len(lines))):
         error = replace(error, locations=(added,))
+    if not error.locations:
+        error = replace(error, locations=_of_operation(line, notes, window))
     calls = tuple(location for note in notes if note.text.startswith(_CALL) for location in note.locations)
     # Of the DSL's own files no line is the user's.
     locations = tuple(location for location in error.locations + calls if not OF_PACKAGE.search(location.file))

@@ -18,7 +18,7 @@ _STATED = regex(
     r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
     r"(?P<severity>error|fatal)(?: {1,8}|(?<=[;s] (?:error|fatal))): (?P<text>\S.{0,4000})"
 )
-_AT = regex(r"ptxas(?:\.exe)? (?P<file>\S{1,400}\.ptx), line (?P<line>\d{1,9});")
+_AT = regex(r"(?:ptxas(?:\.exe|-blackwell)? |^\s{0,40})(?P<file>\S{1,400}\.ptx), line (?P<line>\d{1,9});")
 # As people retell it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
 _RETOLD = regex(
     r"(?i:ptxas)(?: \w{1,20}){0,3} (?:error|failure|failed): (?P<text>'\S.{3,400}|\S.{0,300}(?:sm_|\.target).{0,300})$"

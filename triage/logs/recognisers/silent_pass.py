@@ -7,7 +7,7 @@ brackets go from the outermost pass manager in, so the last name is the pass tha
 import re
 from collections.abc import Iterable
 
-from triage.logs.diagnostic_lines import TAILS
+from triage.logs.diagnostic_lines import TAILS, location_above
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -22,7 +22,9 @@ _NAME = regex(r"`(\w{1,200})` on ")
 _STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
 
 # The kernel's, before `note: Pipeline failed`; other threads may have printed in between.
-_PLACE = regex(r"(?P<file>[^\s:\"]{1,400}\.py):(?P<line>\d{1,7}):(?P<column>\d{1,7})(?=\W)")
+_PLACE = regex(r"(?P<file>[^\s:\"]{1,400}\.py)\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})(?=\W)")
+# Lines of text that may stand between a location and the pass.
+_MOST_TEXT = 4
 
 
 def failed_pass(line: str, after: Iterable[str] = ()) -> str | None:
@@ -54,11 +56,31 @@ def error_text(line: str) -> str | None:
     return stated["text"] if stated else None
 
 
+def _told_above(window: Window, name: str) -> Finding | None:
+    """The error that is printed above without its severity, indented below its location."""
+    above = [*window.before]
+    for begin in range(len(above) - 1, max(len(above) - 1 - _MOST_TEXT, 0), -1):
+        if locations := location_above(above[:begin]):
+            words = above[begin:]
+            if any(_indentation(line) <= _indentation(above[begin - 1]) for line in words):
+                return None
+            text = " ".join(line.strip() for line in words)
+            message = f"{text}\n{window.line.strip()}"
+            return finding(window, Kind.MLIR_DIAGNOSTIC, text, message, locations=locations, pass_name=name)
+    return None
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if stated := _STATED.search(line):
         return finding(window, Kind.MLIR_DIAGNOSTIC, stated["text"], pass_name=stated["name"])
     name = failed_pass(line, window.after)
+    if name is not None and (told := _told_above(window, name)):
+        return told
     if name is None and _RAISED.search(line) is None:
         return None
     exception = "RuntimeError" if _RUN in line else None

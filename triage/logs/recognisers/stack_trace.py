@@ -45,7 +45,8 @@ _UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")
 _FILE = regex(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the signal handler and of the C library's path to it, which lie above the crash.
 _MACHINERY = (
-    "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "handler_SIG",
+    "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "pthread_kill",
+    "_sigtramp", "__cxa_", "__cxxabiv1::", "malloc_", "_int_", "operator delete", "free(", "handler_SIG",
     "__restore_rt", "__sigaction", "killpg", "__libc_", "__futex", "__memcpy", "__memmove", "__run_exit", "exit (",
 )  # fmt: skip
 # Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.

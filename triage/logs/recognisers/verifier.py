@@ -1,5 +1,6 @@
 """A verifier's error quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
 
+from triage.logs.diagnostic_lines import location_above
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -14,7 +15,9 @@ _STATED = regex(
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    return finding(window, Kind.MLIR_DIAGNOSTIC, line) if _STATED.match(line) else None
+    if _STATED.match(line) is None:
+        return None
+    return finding(window, Kind.MLIR_DIAGNOSTIC, line, locations=location_above(window.before))
 
 
 RECOGNISER = Recogniser(

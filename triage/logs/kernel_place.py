@@ -1,0 +1,69 @@
+"""The kernel's line of a failure whose recogniser knows none.
+
+It stands in the same line, in the words of whoever retells it: ``MLIR error in kernel.py line 88: …``. Or the pass
+manager prints it when the pipeline ends: ``LLVM ERROR: Unsupported rounding mode for conversion.``, then a reproducer
+of any length, then ``kernel.py:36:0: note: Pipeline failed while executing [`ConvertTritonGPUToLLVM` on …``
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
+
+# Loggers state no column.
+_STATED = regex(
+    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)"
+    r"(?:\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
+)
+
+
+def with_stated_place(finding: Finding, line: str) -> Finding:
+    """The finding; without a location it gets the only one that its line states."""
+    diagnosis = finding.diagnosis
+    if not _lacks_place(diagnosis) or ".py" not in line:
+        return finding
+    stated = [*_STATED.finditer(line)]
+    if len(stated) != 1:
+        return finding
+    number, column = stated[0]["line"] or stated[0]["spelled"], stated[0]["column"]
+    source = SourceLocation(stated[0]["file"], int(number), int(column) if column else None)
+    return replace(finding, diagnosis=replace(diagnosis, source=source), locations=(source,))
+
+
+def _lacks_place(diagnosis: Diagnosis) -> bool:
+    of_kernel = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.kind is Kind.FRONTEND_ERROR
+    return of_kernel and diagnosis.source is None and diagnosis.file is None
+
+
+def with_place_of_pipeline(findings: Sequence[Finding], boundaries: Sequence[int]) -> list[Finding]:
+    """The findings, in the log's order; a failure in a pass without a location gets that of the pipeline's end below.
+
+    What ends a compile, as an exception does, ends the search; so does a line of ``boundaries``, where something else
+    begins.
+    """
+    result: list[Finding] = []
+    end: Finding | None = None
+    for finding in reversed(findings):
+        if end is not None and bisect_right(boundaries, finding.position) < bisect_right(boundaries, end.position):
+            end = None
+        diagnosis = finding.diagnosis
+        if _is_end_of_pipeline(finding):
+            end = finding
+        elif diagnosis.exception is not None:
+            end = None
+        elif end and diagnosis.source is None and diagnosis.kind.has(Trait.IN_PASS):
+            located = replace(diagnosis, source=end.diagnosis.source)
+            result.append(replace(finding, diagnosis=located, locations=end.locations))
+            continue
+        result.append(finding)
+    return result[::-1]
+
+
+def _is_end_of_pipeline(finding: Finding) -> bool:
+    """True for the pass manager's own line with a location; an exception's is of the line that launched the kernel."""
+    diagnosis = finding.diagnosis
+    is_tail = finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+    return is_tail and diagnosis.source is not None and diagnosis.exception is None
