@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from rows import each_row
 
@@ -46,12 +48,15 @@ IN_KERNEL = [
     (f"/a/k.py:31:20 error: {ERROR}", "/a/k.py", 31),
     (f"error at /a/k.py:31:20: {ERROR}", "/a/k.py", 31),
     (f"MLIR error in k.py line 31: {ERROR}", "k.py", 31),
+    (f'    # loc("/a/k.py":31:20):\nerror: {ERROR}', "/a/k.py", 31),
+    (f"D:\\a\\k.py:31:20: error:\n{ERROR}", "D:\\a\\k.py", 31),
     (f"CI job 7: /a/k.py:31:20: error: {ERROR}", "/a/k.py", 31),
     # a pipeline's end
     (f"error: size mismatch when packing elements\n{ENDS}k.py:36:0: {FAILED}", "k.py", 36),
     (f"LLVM ERROR: Unsupported rounding mode for conversion.\n{DUMPED}{ENDS}", "k.py", 36),
     ('PassManager::run failed: loc("k.py":37:0)\nPipeline failed while executing [TritonGPUPipeline on', "k.py", 37),
     ('    loc("w"("k.py":64:23)):\n        Cannot bitcast\n        any type\n    ' + FAILED, "k.py", 64),
+    (f"k.py:36:0: error:\nFailures have been detected\nk.py:36:0: note:\n{FAILED.removeprefix('note: ')}", "k.py", 36),
     # the front end's
     ("triton.compiler.errors.CompilationError:\nat 3:8:\ndef k(x):\n    y = x @ 3\n        ^\nbad", "<kernel>", 3),
     ("it ends in CompilationError at 3:8:\n    y = x @ 3\n        ^\nbad", "<kernel>", 3),
@@ -111,3 +116,66 @@ def test_what_ends_a_process_is_not_what_failed(machinery: str) -> None:
     text = "\n".join(f"#{number} 0x00007f001122334{number} {frame}" for number, frame in enumerate(frames))
     diagnosis = diagnosed(f"{text}\n#4 0x00007f0011223349 (/v/triton/_C/libtriton.so+0x1)")
     assert (diagnosis.function, diagnosis.file, diagnosis.line) == ("Alloc::run", "Alloc.cpp", 77)
+
+
+CRASH = """Fatal Python error: Segmentation fault
+
+Current thread 0x00007f (most recent call first):
+  File "/v/lib/python3.12/site-packages/triton/backends/nvidia/compiler.py", line 300 in make_ttgir
+  File "/v/lib/python3.12/site-packages/triton/compiler/compiler.py", line 279 in compile
+"""
+
+
+@each_row(
+    ["stderr: ", "[stderr] ", "[3]: ", "ERROR: ", "# ", "    # ", "// ", " * ", "| ", "  | ", "\t", "    ", "\u00a0"]
+)
+def test_a_mark_on_every_line_hides_no_place(mark: str) -> None:
+    diagnosis = diagnosed("\n".join(f"{mark}{line}".rstrip() for line in CRASH.split("\n")))
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("compiler.py", 300, "make_ttgir")
+
+
+def test_a_text_without_its_indentation_has_its_frames() -> None:
+    diagnosis = diagnosed("\n".join(line.strip() for line in CRASH.split("\n")))
+    assert (diagnosis.file, diagnosis.line) == ("compiler.py", 300)
+
+
+ASSERTED = 'python: /b/lib/Dialect.cpp:12: int mlir::A::f(int) const: Assertion `x >= 1 && "why"\' failed.'
+
+
+@each_row(
+    [
+        ASSERTED,
+        ASSERTED.replace("`", ""),
+        ASSERTED.replace("`", "\u2018").replace("'", "\u2019").replace('"', "\u201d"),
+        ASSERTED.replace(" ", "\u00a0"),
+        f"k.py:36:0: {FAILED}\nmore\n{ASSERTED}",
+        repr(f"it printed\n{ASSERTED}\nand ended"),
+    ]
+)
+def test_an_assertion_however_it_was_copied(text: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Dialect.cpp", 12, "A::f")
+    assert diagnosis.headline == "Assertion failed in A::f: why"
+    assert diagnosis.pass_name == ("ConvertTritonGPUToLLVM" if FAILED in text else None)
+
+
+@pytest.mark.parametrize("rest", [" ...]", "...]", "]", " \u2026]"])
+def test_a_pass_whose_line_was_shortened(rest: str) -> None:
+    diagnosis = diagnosed(f"note: Pipeline failed while executing [TritonGPUPipeline{rest}")
+    assert diagnosis.pass_name == "TritonGPUPipeline"
+
+
+def test_json_writes_a_character_as_two() -> None:
+    text = f'DSLRuntimeError: \U0001f9ca ICE \U0001f9ca\n  {VERIFIED}\nerror: "copy(a)"("/a/k.py":61:16): {ERROR}'
+    source = diagnosed(json.dumps({"log": text})).source
+    assert source is not None
+    assert (source.file, source.line) == ("/a/k.py", 61)
+
+
+@pytest.mark.parametrize("user", ["", '  File "/a/app.py", line 3, in main\n    k[grid](x)\n'])
+def test_tritons_own_line_is_the_place_where_no_line_is_the_users(user: str) -> None:
+    frame = '  File "/v/lib/python3.12/site-packages/triton/runtime/driver.py", line 8, in _create_driver\n    raise x'
+    diagnosis = diagnosed(f"Traceback (most recent call last):\n{user}{frame}\nRuntimeError: 0 active drivers ([]).")
+    stated = (diagnosis.file, diagnosis.line, diagnosis.function)
+    assert stated == ((None, None, None) if user else ("driver.py", 8, "_create_driver"))
+    assert (diagnosis.source is not None) == bool(user)

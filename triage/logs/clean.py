@@ -34,7 +34,8 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("Kubernetes' container runtime, after the time: stream, whole or part", r"std(?:err|out) [FP](?: |$)"),
     (
         "a logger's level after the time, and a logger's name: torch, loguru",
-        rf"[\w.]{{1,80}}: \[{_LEVEL}\] {{1,4}}|\| {_LEVEL} {{1,8}}\| (?:[\w.<>:]{{1,120}}:\d{{1,6}} - )?",
+        rf"[\w.]{{1,80}}: \[{_LEVEL}\] {{1,4}}|\[{_LEVEL}\] (?:[\w.]{{1,80}}: )?"
+        rf"|\| {_LEVEL} {{1,8}}\| (?:[\w.<>:]{{1,120}}:\d{{1,6}} - )?",
     ),
     (
         "tqdm's bar, without a carriage return",
@@ -100,7 +101,7 @@ _PYTEST_FAILURE = regex(r" {0,8}E {3,64}(?=\S)")
 
 # A traceback inside of something, as in a list or a block of indented code: its first line, or a frame.
 _INDENTED = regex(
-    r" {1,16}(?=Traceback \(most recent call last\)|Fatal Python error: |  File \"[^\"]{1,400}\", line \d)"
+    r"(?: {1,16}|\t)(?=Traceback \(most recent call last\)|Fatal Python error: |  File \"[^\"]{1,400}\", line \d)"
 )
 
 

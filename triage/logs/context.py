@@ -20,6 +20,8 @@ _STAGE = regex(
     r"(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b"
 )
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
+_OF_PACKAGE = regex(r"-packages[\\/]triton[\\/]")
+_RAISED_IN = regex(r"(?:\", line |\.py:)(?P<line>\d{1,7})(?:,|:) in (?P<function>[A-Za-z_]\w{0,200})\s{0,8}$")
 # What a kernel's source calls while it is read.
 _OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".
@@ -124,6 +126,8 @@ class Context:
     _generated: SourceLocation | None = None
     # The user's, outside of installed packages.
     _own: SourceLocation | None = None
+    # The innermost line of Triton's, and the function that it is in.
+    _tritons: tuple[SourceLocation, str] | None = None
     # Of the last traceback that has one.
     _last: SourceLocation | None = None
 
@@ -180,6 +184,8 @@ class Context:
     def _see_frame(self, line: str, file: str, after: Sequence[str]) -> None:
         self._in_traceback = True
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
+        if _OF_PACKAGE.search(file) and (raised := _RAISED_IN.search(line)):
+            self._tritons = SourceLocation(file, int(raised["line"])), raised["function"]
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
         elif source := users_line(file, line, after):
@@ -207,6 +213,17 @@ class Context:
         """The user's innermost line in a traceback whose end was not seen: outside of packages, because the line that
         launches the kernel may be missing."""
         return (self._own or self._users or self._generated) if self._in_traceback else None
+
+    @property
+    def only_tritons(self) -> tuple[SourceLocation, str] | None:
+        """Triton's innermost line and its function, where no traceback has a line of the user's."""
+        return self._tritons if self.last_source is None else None
+
+    @property
+    def only_failed(self) -> str | None:
+        """The pass that all `Pipeline failed` lines name."""
+        names = {name for _, name in self.failed}
+        return names.pop() if len(names) == 1 else None
 
     @property
     def last_source(self) -> SourceLocation | None:

@@ -27,8 +27,11 @@ _LOCATION_AFTER = regex(
     r'(?P<locations>(?:"(?:[^"\\]|\\.){0,1000}"\()?'
     r'(?:"[^"]{1,1000}":\d{1,7}:\d{1,7}\)?|(?:callsite\(|fused[<\[])(?:[^:]|:(?! )){1,4000})): ?'
 )
-# `loc("x"("kernel.py":3:4)):` or `kernel.py:3:4:`, with the text on the lines below.
-_ALONE = regex(r"\s{0,80}(?P<head>loc\(.{1,4000}\)|[^\s:\"]{1,400}\.py:\d{1,7}:\d{1,7}):\s{0,8}$")
+# `loc("x"("kernel.py":3:4)):` or `kernel.py:3:4: error:`, with the text on the lines below.
+_ALONE = regex(
+    r"\s{0,80}(?:# )?(?P<head>loc\(.{1,4000}\)|(?:[A-Za-z]:[\\/])?[^\s:\"]{1,400}\.py:\d{1,7}:\d{1,7}):"
+    r"(?: (?:error|note):)?\s{0,8}$"
+)
 _UNKNOWN_AFTER = "unknown: "
 # As people add it, below what they quote or behind it: `(package/kernel.py:31)`, `at kernel.py:31:5`.
 _ADDED = regex(

@@ -19,7 +19,11 @@ Log: TypeAlias = "str | Iterable[str] | BinaryIO"
 BLOCK = 1 << 18
 
 _CONTROL = re.compile(CONTROL.encode())
-_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^u\n])")
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^u\n])"
+)
+# Half of a character that UTF-16 writes as two.
+_PAIR = len(rb"\ud83e\uddca")
 # The end of the text in a record of docker's and other writers' one object a line; the other fields follow.
 _END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
 _MOST_FIELDS = 4000
@@ -35,6 +39,18 @@ _RAISED_REPR = re.compile(
 )
 _REPRS = (b"Error('", b'Error("', b"Exception('", b'Exception("', b"Construct('", b'Construct("', b"Failure('")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
+# What editors, wikis and chats write for others that programs print.
+_TYPOGRAPHIC = {
+    b"\xc2\xa0": b" ", b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"',
+}  # fmt: skip
+#: A text of at most so many bytes may be copied from a comment, or from output that something marked line by line.
+_COPIED = 1 << 16
+# The mark, on four lines or more; not that of a dump's headers, of tables or of lists.
+_MARKED = re.compile(
+    rb"^(?P<mark>[ \t]{0,40}(?:#{1,6}|//(?! -----)|[ \t]\*|\||;|\[?(?:stderr|stdout)[\]:]{1,2}"
+    rb"|[A-Z]{4,8}:|\[[\w.:/ -]{1,40}\]:?))(?: [^\n]*[^|\n]| ?)(?:\n(?P=mark)(?: [^\n]*[^|\n]| ?)(?=\n|\Z)){3,}",
+    re.MULTILINE,
+)
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 
@@ -94,6 +110,8 @@ def _pieces(log: Log) -> Iterator[bytes]:
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
     escape = match.group()
+    if len(escape) == _PAIR:
+        return bytes.fromhex((escape[2:6] + escape[8:12]).decode()).decode("utf-16-be").encode()
     if len(escape) > len(rb"\n"):
         return chr(int(escape[2:], 16)).encode("utf-8", "replace")
     return _ESCAPED.get(escape[1:], escape[1:])
@@ -107,7 +125,9 @@ def _text_of_record(line: bytes) -> bytes:
 
 def _is_escaped(start: bytes) -> bool:
     """True for JSON with a log in its strings."""
-    return start.lstrip()[:2].startswith((b'{"', b'["', b'"', b"{'")) and b"\\n" in start
+    start = start.strip()
+    is_string = start.startswith(b"'") and b"\n" not in start  # what Python's repr shows
+    return (is_string or start.startswith((b'{"', b'["', b'"', b"{'"))) and b"\\n" in start
 
 
 def _end_of_whole(data: bytes, escaped: bool) -> int:
@@ -133,7 +153,17 @@ def _plain(block: bytes, escaped: bool) -> bytes:
         )
     if any(mark in block for mark in _REPRS):
         block = _RAISED_REPR.sub(_raised, block)
+    if not block.isascii():
+        for typographic, plain in _TYPOGRAPHIC.items():
+            block = block.replace(typographic, plain)
+    if len(block) <= _COPIED:
+        block = _MARKED.sub(_unmarked, block)
     return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+
+
+def _unmarked(match: re.Match[bytes]) -> bytes:
+    mark = match["mark"]
+    return b"\n".join(line.removeprefix(mark).removeprefix(b" ") for line in match.group().split(b"\n"))
 
 
 def _raised(match: re.Match[bytes]) -> bytes:

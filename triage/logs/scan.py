@@ -31,7 +31,7 @@ from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated, tells
 from triage.logs.surroundings import emulations, setting_of
-from triage.logs.user_frames import with_any_source, with_open_source, with_source
+from triage.logs.user_frames import with_any_source, with_line_of_triton, with_open_source, with_source
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
@@ -224,11 +224,11 @@ def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
     return diagnosis
 
 
-def _with_pass(finding: Finding, context: Context) -> Finding:
+def _with_pass(finding: Finding, context: Context, failed: str | None = None) -> Finding:
     diagnosis = finding.diagnosis
     if not diagnosis.kind.has(Trait.IN_PASS) or diagnosis.pass_name is not None:
         return finding
-    return replace(finding, diagnosis=replace(diagnosis, pass_name=context.pass_at(finding.position)))
+    return replace(finding, diagnosis=replace(diagnosis, pass_name=context.pass_at(finding.position) or failed))
 
 
 def _completed(finding: Finding, context: Context) -> Finding:
@@ -272,11 +272,14 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     if captured:  # the kernel that triage compiles itself is known
         joined = with_place_of_pipeline(joined, context.boundaries)
     whole = settled(joined, excerpts.evidence, excerpts.whole)
-    whole = with_named_pass([_with_pass(finding, context) for finding in whole], excerpts.whole)
+    # Of a short text all is of one failure, in whatever order it was printed.
+    failed = context.only_failed if excerpts.whole else None
+    whole = with_named_pass([_with_pass(finding, context, failed) for finding in whole], excerpts.whole)
     whole = with_named_file(whole, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:
         completed = with_any_source(completed, context.last_source)
+        completed = with_line_of_triton(completed, context.only_tritons)
     return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 

@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from triage.logs.cute_texts import OF_WORKER
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
+from triage.logs.text import last_component
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
@@ -121,6 +122,23 @@ def with_any_source(findings: list[Finding], source: SourceLocation | None) -> l
     return [
         replace(finding, diagnosis=replace(finding.diagnosis, source=found))
         if not _is_located(finding.diagnosis) and (found := places.get(finding.diagnosis.kind) if places else source)
+        else finding
+        for finding in findings
+    ]
+
+
+def with_line_of_triton(findings: list[Finding], raised: tuple[SourceLocation, str] | None) -> list[Finding]:
+    """The findings; an exception around the compiler or in its Python code that has no location gets the line of
+    Triton's that raised it."""
+    if raised is None:
+        return findings
+    source, function = raised
+    file, line = last_component(source.file), source.line
+    return [
+        replace(finding, diagnosis=replace(finding.diagnosis, file=file, line=line, function=function))
+        if finding.diagnosis.kind in (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION)
+        and finding.diagnosis.exception is not None
+        and not _is_located(finding.diagnosis)
         else finding
         for finding in findings
     ]

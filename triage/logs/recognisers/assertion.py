@@ -119,6 +119,8 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line, "`")
     if "ssertion '" in line:
         return _glibc(line, "'")
+    if ": Assertion " in line and "' failed" in line:
+        return _glibc(line, "")  # Markdown takes a backtick for the beginning of code
     if "Assertion failed: " in line:
         return _stated(line)
     if "] Check failed: " in line:

@@ -40,6 +40,8 @@ _LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pi
 # `loc(#loc7)` as an error's location, and at the end of the operation that a note shows.
 _AT_BEGINNING = regex(r"\s{0,80}loc\((?P<location>#loc\w{0,20})\):")
 _AT_END = regex(r"\bloc\((?P<location>#loc\w{0,20}|[\"cf](?:(?!\bloc\().){1,2000})\)\s{0,8}$")
+# What no error's text begins with.
+_BEGINS = ("Traceback ", "File ", "```", "~~~", "#", "//", "{-#", "module ")
 _OF_PYTHON = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
@@ -123,13 +125,18 @@ def _of_operation(line: str, notes: Sequence[DiagnosticLine], window: Window) ->
     return tuple(resolved(stated["location"], known))
 
 
+def _is_text(line: str) -> bool:
+    """True for a line that may be the text of an error: no diagnostic, traceback, module or fence."""
+    return bool(line.strip()) and parse(line) is None and not line.startswith(_BEGINS)
+
+
 def _joined(window: Window) -> tuple[str, Sequence[str]]:
     """The line, and those after it; where it breaks off at the severity, with the text that is indented below, and
     within words that are known with the rest of them."""
     below = window.after[0] if window.after else ""
     whole = f"{window.line.rstrip()} {below.strip()}"
     ends_at_severity = window.line.rstrip().endswith(": error:") and (
-        below.startswith((" ", "\t")) or _OF_VERIFIER.match(below) is not None
+        below.startswith((" ", "\t")) or (bool(location_above([window.line])) and _is_text(below))
     )
     if ends_at_severity or any(tail in whole and tail not in window.line and tail not in below for tail in TAILS):
         return whole, list(islice(window.after, 1, None))

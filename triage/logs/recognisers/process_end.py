@@ -73,7 +73,7 @@ _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most rece
 #: The modules of CuTe DSL in which each function builds an operation.
 BUILDERS = ("_ops_gen.py", "_ops_ext.py")
 _COMPILER = regex(r"[\\/]base_dsl[\\/]compiler\.py$")
-_FRAME = regex(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
+_FRAME = regex(r'\s{0,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
 
 
 def ended_by(signal: str, message: str) -> Diagnosis:

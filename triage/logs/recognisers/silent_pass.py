@@ -36,7 +36,7 @@ def failed_pass(line: str, after: Iterable[str] = ()) -> str | None:
     if names := _NAME.findall(rest[:4000]):
         return str(names[-1])
     # As some wrappers and people write it.
-    plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`| on |\s*$)", rest)
+    plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`| on | ?(?:\.\.\.|…)|\]|\s*$)", rest)
     return plain[1] if plain else None
 
 
@@ -86,13 +86,14 @@ def _read(window: Window) -> Finding | None:
     exception = "RuntimeError" if _RUN in line else None
     place = _PLACE.search(line)
     source = SourceLocation(place["file"], int(place["line"]), int(place["column"])) if place else None
+    above = () if source or _RUN in line else location_above(window.before)
     return finding(
         window,
         Kind.MLIR_DIAGNOSTIC,
         headline(name),
         line,
         Specificity.TAIL,
-        locations=(source,) if source else (),
+        locations=(source,) if source else above,
         pass_name=name,
         exception=exception,
     )
