@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
-from triage.model.diagnosis import Trait
+from triage.model.diagnosis import Kind, Trait
 
 # The class of a pass; not a library, a dialect or what a dialect consists of.
 _CLASS = (
@@ -40,7 +40,9 @@ def named_pass(lines: Iterable[str]) -> str | None:
 
 
 def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[Finding]:
-    """The findings; a failure in a pass that is not known gets the one that the text names."""
+    """The findings; a failure in a pass that is not known gets the one that the text names, and an exception that of
+    its own text."""
+    findings = [*map(_with_own_pass, findings)]
     if not any(_lacks_pass(finding) for finding in findings):
         return [*findings]
     name = named_pass(lines)
@@ -50,6 +52,15 @@ def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[F
         else finding
         for finding in findings
     ]
+
+
+def _with_own_pass(finding: Finding) -> Finding:
+    """``RuntimeError: back end: convert-triton-to-x failed``"""
+    diagnosis = finding.diagnosis
+    if diagnosis.kind is not Kind.PYTHON_EXCEPTION or diagnosis.pass_name or "fail" not in diagnosis.headline:
+        return finding
+    name = named_pass([diagnosis.headline])
+    return replace(finding, diagnosis=replace(diagnosis, pass_name=name)) if name else finding
 
 
 def _lacks_pass(finding: Finding) -> bool:

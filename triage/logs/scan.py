@@ -261,6 +261,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         else:
             excerpts.spend(collector.add(window, context))
     quotation = _quotation(excerpts, collector) if all(map(chains.lacks_reason, collector.findings)) else None
+    if quotation:
+        quotation = with_stated_place(quotation, quotation.diagnosis.message.partition("\n")[0])
     if quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
         specificity = (
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
