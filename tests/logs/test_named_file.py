@@ -13,6 +13,22 @@ def test_an_assertion_that_is_told_is_where_the_text_says(place: str) -> None:
     assert (diagnosis.file, diagnosis.line) == ("Sequence.h", 275)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "[BUG] ICE on `tl.dot` with 8 rows: an assertion 'tile is not met'\n\nIt still aborts at `Dialect.cpp:2696`.",
+        'With triton 3.2 the build hits assertion "tile is not met" (Dialect.cpp:2696) in tl.dot',
+        "tl.dot: assertion failed: `tile is not met`, at lib/Dialect/TritonGPU/IR/Dialect.cpp:2696",
+        "tl.dot of 8 rows makes an assertion at lib/IR/Dialect.cpp:2696 fail",
+    ],
+)
+def test_an_assertion_that_is_quoted_without_its_end(told: str) -> None:
+    diagnosis = diagnose_text(f"{told}\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ASSERTION, "Dialect.cpp", 2696)
+    assert diagnosis.headline in ("Assertion failed: tile is not met", "Assertion failed in Dialect.cpp")
+
+
 def test_of_several_files_none_is_the_assertions() -> None:
     diagnosis = diagnose_text(
         "Triton 3.7.0: LLVM `iota_range Begin <= End` assertion failed, see Sequence.h:275 and Pipeliner.cpp:31\n"

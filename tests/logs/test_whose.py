@@ -333,3 +333,28 @@ def test_the_end_of_a_process_whose_failure_is_another_program_s() -> None:
 )
 def test_a_list_of_packages_with_triton_makes_no_failure_triton_s(failure: str) -> None:
     assert diagnose_text(f"torch==2.6.0\ntriton==3.2.0\n\nI get this when I start training:\n\n{failure}\n") is None
+
+
+SHUFFLE = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32"
+CAST = 'Assertion `isa<To>(Val) && "cast<Ty>() argument of incompatible type!"\' failed'
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (
+            f"The benchmark of ours ends in `{SHUFFLE}\nAborted (core dumped)`.\n$ nvcc -V\n$ nvidia-smi\n",
+            Kind.LLVM_FATAL,
+        ),
+        (f"{SHUFFLE} Aborted (core dumped)\n\nSince I have the card 'sm_120' is not known\n", Kind.LLVM_FATAL),
+        (f"# {SHUFFLE}\nThis is a Tesla P40\n$ llvm-config --version\n14.0.0\n", Kind.LLVM_FATAL),
+        (f"The program is written in Julia\n$ julia k.jl\n{SHUFFLE}\n", None),
+        (f"I run the pass on a file of ours\n$ llc k.ll\n{SHUFFLE}\n", None),
+        (f"950PR, fp8: {CAST}\nrun by the test of ours\nx = torch.rand(4)\n", Kind.ASSERTION),
+        (f"950PR, fp8: {CAST}\nDTYPES = [torch.float16, torch.int8]\nby somebody in a comment\n", Kind.ASSERTION),
+        (f"The build of ours with torch stops\n{CAST}\n", None),
+    ],
+)
+def test_what_only_triton_prints_among_programs_that_use_torch(text: str, kind: Kind | None) -> None:
+    diagnosis = diagnose_text(text)
+    assert (diagnosis.kind if diagnosis else None) is kind

@@ -105,7 +105,9 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     kind = main.diagnosis.kind
     # Failures of ptxas, assertions and the like keep their own kind inside a CompilationError.
     if kind is Kind.PYTHON_EXCEPTION:
+        # It is located in the kernel, not where Triton raised it.
         kind = Kind.FRONTEND_ERROR
+        main = replace(main, diagnosis=replace(main.diagnosis, file=None, line=None, function=None))
     locations = inner.locations + outer.locations
     return Finding(
         diagnosis=replace(

@@ -96,7 +96,6 @@ _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
 # The items of ComfyUI's report.
 _EXCEPTION_TYPE = regex(r"- \*\*Exception Type:\*\* (?P<name>[\w.]{1,200})\s{0,8}$")
 _EXCEPTION_TEXT = regex(r"- \*\*Exception Message:\*\* (?=\S)")
-_POSITION = regex(r"at \d{1,7}:\d{1,7}:")
 # A report that was pasted with an indentation keeps it.
 _PYTEST_FAILURE = regex(r" {0,8}E {3,64}(?=\S)")
 
@@ -200,10 +199,8 @@ class Cleaner:
         if named := _EXCEPTION_TYPE.match(line):
             self._exception = named["name"]
             return ""
-        if text := _EXCEPTION_TEXT.match(line):
-            # Only the front end's text begins with a position.
-            name = self._exception or ("CompilationError" if _POSITION.match(line, text.end()) else "")
-            return f"{name}: {line[text.end() :]}" if name else line
+        if (text := _EXCEPTION_TEXT.match(line)) and self._exception:
+            return f"{self._exception}: {line[text.end() :]}"
         return line
 
     def _outdented(self, line: str) -> str:

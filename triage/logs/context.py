@@ -91,11 +91,13 @@ ANCHORS = (
 @dataclass(frozen=True, slots=True)
 class Traceback:
     """What the frames of a traceback show. ``foreign``: none of them is Triton's or CuTe's; ``traces``: CuTe DSL was
-    tracing a kernel; ``source``: the innermost line that is the user's, or of what torch generated where none is."""
+    tracing a kernel; ``source``: the innermost line that is the user's, or of what torch generated where none is;
+    ``raised``: Triton's innermost line and its function, where there is no such line."""
 
     foreign: bool
     traces: bool = False
     source: SourceLocation | None = None
+    raised: tuple[SourceLocation, str] | None = None
 
 
 _header = lru_cache(maxsize=512)(passes.header)  # a dump's few hundred headers come again with every kernel
@@ -126,8 +128,9 @@ class Context:
     _generated: SourceLocation | None = None
     # The user's, outside of installed packages.
     _own: SourceLocation | None = None
-    # The innermost line of Triton's, and the function that it is in.
+    # The innermost line of Triton's, and the function that it is in: of all tracebacks, and of the current one.
     _tritons: tuple[SourceLocation, str] | None = None
+    _raised: tuple[SourceLocation, str] | None = None
     # Of the last traceback that has one.
     _last: SourceLocation | None = None
 
@@ -170,7 +173,7 @@ class Context:
     def _begin_traceback(self, begins: bool) -> None:
         self._last = self._users or self._last
         self._in_traceback, self._of_triton, self._of_cute, self._runs = begins, False, False, False
-        self._users = self._own = self._generated = None
+        self._users = self._own = self._generated = self._raised = None
 
     def _see_dump(self, line: str) -> None:
         header = _header(line)
@@ -184,8 +187,8 @@ class Context:
     def _see_frame(self, line: str, file: str, after: Sequence[str]) -> None:
         self._in_traceback = True
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
-        if _OF_PACKAGE.search(file) and (raised := _RAISED_IN.search(line)):
-            self._tritons = SourceLocation(file, int(raised["line"])), raised["function"]
+        if _OF_PACKAGE.search(file) and (raised := _RAISED_IN.search(line.rstrip())):
+            self._tritons = self._raised = SourceLocation(file, int(raised["line"])), raised["function"]
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
         elif source := users_line(file, line, after):
@@ -204,7 +207,8 @@ class Context:
         if self._in_traceback:
             foreign = not self._of_triton and not any(map(LAUNCH.search, before))
             traces = self._of_cute and not self._runs
-            traceback = Traceback(foreign, traces, self._users or self._generated)
+            source = self._users or self._generated
+            traceback = Traceback(foreign, traces, source, None if source else self._raised)
         self._begin_traceback(False)
         return traceback
 

@@ -95,8 +95,6 @@ _COMPILERS = frozenset(
 _WARNS = ("Error caught was", "A matching Triton is not available")
 #: What Triton raises below what its passes printed.
 _RUN_FAILED = "PassManager::run failed"
-# The same of MLIR's, with the location of a kernel.
-_ENDS_KERNEL = regex(r"\.py\"?:\d{1,7}:\d{1,7}\)?: (?:error: Failures have been detected|note: Pipeline failed)")
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
@@ -255,9 +253,6 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
         return replace(finding, foreign=True)
     if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(_RUN_FAILED in line for line in islice(window.after, _NEAR)):
         return replace(finding, foreign=has_run)
-    ends_kernel = any(map(_ENDS_KERNEL.search, islice(window.after, _NEAR)))
-    if diagnosis.kind.has(Trait.IN_PASS) and ends_kernel and not has_run:
-        return replace(finding, foreign=False)
     foreign = True if other_programs.is_of_another_library(diagnosis) else None
     return replace(finding, foreign=foreign, beside=has_run)
 
@@ -309,7 +304,9 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
         # Around the compiler the same fails whoever tells it.
-        told = is_told and finding.diagnosis.kind is not Kind.ENVIRONMENT
+        told = is_told and not (
+            finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
+        )
         beside = finding.beside and (not whole or _is_generic(finding))
         return has_run or told or beside or lines > _longest(finding)
 

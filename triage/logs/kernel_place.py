@@ -28,15 +28,13 @@ def with_stated_place(finding: Finding, line: str) -> Finding:
     stated = [*_STATED.finditer(line)]
     if len(stated) != 1:
         return finding
-    if diagnosis.kind is Kind.PYTHON_EXCEPTION and not stated[0]["column"]:
-        return finding  # a frame's
     number, column = stated[0]["line"] or stated[0]["spelled"], stated[0]["column"]
     source = SourceLocation(stated[0]["file"], int(number), int(column) if column else None)
     return replace(finding, diagnosis=replace(diagnosis, source=source), locations=(source,))
 
 
 def _lacks_place(diagnosis: Diagnosis) -> bool:
-    of_kernel = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.kind in (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION)
+    of_kernel = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.kind is Kind.FRONTEND_ERROR
     return of_kernel and diagnosis.source is None and diagnosis.file is None
 
 

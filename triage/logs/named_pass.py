@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
-from triage.model.diagnosis import Kind, Trait
+from triage.model.diagnosis import Trait
 
 # The class of a pass; not a library, a dialect or what a dialect consists of.
 _CLASS = (
@@ -20,6 +20,8 @@ _PASS = regex(
     r"(?<![\w/.=-])(?:--?)?(?P<argument>(?:triton(?:intel|amd|nvidia)?gpu|tritongen|triton-(?:nvidia|intel|amd)(?:-gpu)?"
     r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
     r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})`?(?= pass\b)"
+    r"|\b(?:in|after|during|inside|with|by|of) (?:the |Triton's )?`?(?P<word>(?!(?:Triton|Forward|Backward|First|Second"
+    r"|Last|Next|Compiler|Optimi[sz]ation|This|Each|Every|That|Any)\b)[A-Z][a-z]\w{3,60})`?(?= pass\b)"
     rf"|(?<![\w/:.])(?P<failing>{_CLASS})"
     r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|errors?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
     rf"|\b(?:in|after|during|inside|with|by) (?:the )?`?(?P<within>{_CLASS})(?![\w/]|[:.(]\w)"
@@ -40,9 +42,7 @@ def named_pass(lines: Iterable[str]) -> str | None:
 
 
 def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[Finding]:
-    """The findings; a failure in a pass that is not known gets the one that the text names, and an exception that of
-    its own text."""
-    findings = [*map(_with_own_pass, findings)]
+    """The findings; a failure in a pass that is not known gets the one that the text names."""
     if not any(_lacks_pass(finding) for finding in findings):
         return [*findings]
     name = named_pass(lines)
@@ -52,15 +52,6 @@ def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[F
         else finding
         for finding in findings
     ]
-
-
-def _with_own_pass(finding: Finding) -> Finding:
-    """``RuntimeError: back end: convert-triton-to-x failed``"""
-    diagnosis = finding.diagnosis
-    if diagnosis.kind is not Kind.PYTHON_EXCEPTION or diagnosis.pass_name or "fail" not in diagnosis.headline:
-        return finding
-    name = named_pass([diagnosis.headline])
-    return replace(finding, diagnosis=replace(diagnosis, pass_name=name)) if name else finding
 
 
 def _lacks_pass(finding: Finding) -> bool:

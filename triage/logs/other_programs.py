@@ -22,7 +22,8 @@ _OTHER_TRITONS = regex(
 # of MLIR, attributes of dialects that no kernel passes through, and what a shell says that it ran. nvcc and what ninja
 # says of a build, and where a program that failed wants to have that reported.
 _RAN = regex(
-    r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/)[\w./-]{2}"
+    r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/"
+    r"|(?:nvidia|rocm)-smi|nvcc (?:-V|--version)|\S{1,40} --version)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
     r"|^\s{0,3}(?!python|pytest|pt_)\w[\w+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
@@ -33,7 +34,7 @@ _RAN = regex(
     r"|\btmpxft_|\bcommand '\S{1,80}' failed\b"
     r"|(?<![\w/-])(?!triton)[a-z][a-z-]{1,30}-opt(?=[ `]|$)"
     r"|[#!](?:hal|spirv|spv|stablehlo|mhlo|torch|tosa|util|flow)\.[a-z]"
-    r"|\bnvcc(?:\.exe)?\"? -|^FAILED: \S{1,300}\.o\b"
+    r"|\bnvcc(?:\.exe)?\"? -(?!V\b|-version\b)|^FAILED: \S{1,300}\.o\b"
     r"|(?:[Rr]eport|[Ss]ubmit|[Ff]ile) .{0,60}github\.com/(?!triton-lang|openai|llvm|pytorch|intel|ROCm|NVIDIA)"
 )
 # make and cmake build packages; Triton compiles its launcher without them.
@@ -45,6 +46,8 @@ _JOINING = regex(
     re.IGNORECASE,
 )
 _FEWEST_WORDS = 3
+# A line of a program, not of a sentence.
+_OF_TORCH = regex(r"(?:=|\(|\[|, |^import |^from ) ?torch(?:\.[a-z]|$)")
 _COMPARED = 60
 """Characters that tell a message from others."""
 # Of a report, a traceback, a stack or a dump, which may have sentences.
@@ -101,6 +104,14 @@ def is_told(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
         is_sentence(line) and not any(first in line or line.strip()[:_COMPARED] in message for message, first in stated)
         for line in lines
     )
+
+
+def is_of_torch(diagnosis: Diagnosis, whole: Iterable[str]) -> bool:
+    """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, and a shuffle
+    between the lanes of a warp, as reductions have it, that LLVM does not know."""
+    if diagnosis.kind is Kind.LLVM_FATAL:
+        return "%llvm.nvvm.shfl.sync.bfly" in diagnosis.message
+    return diagnosis.kind is Kind.ASSERTION and any(map(_OF_TORCH.search, whole))
 
 
 def is_sentence(line: str) -> bool:

@@ -114,6 +114,16 @@ _CONVERSION = regex(
 )
 # An assertion of which a sentence has only the function.
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
+# One that it quotes, or of which it has only the file.
+_ASSERTED = regex(
+    r"\b[Aa]ssert(?:ion|s)?(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
+    r"(?:`(?P<code>[^`\n]{4,400})`|'(?P<single>[^'\n]{4,400})'|\"(?P<double>[^\"\n]{4,400})\")(?=[\s.,;:)]|$)"
+)
+# What a program prints, which is none of these: `/b/Indexing.cu:92: f: block: [0,0,0], …`.
+_PRINTED = regex(r"\S{1,400}:\d{1,7}: ")
+_ASSERTS_AT = regex(
+    r"\b[Aa]ssert(?:ion|s)?\b[^.`]{0,40}\b(?:in|at) `?(?P<file>[\w./-]{1,200}\.(?:cpp|cc|h|hpp)):(?P<line>\d{1,7})\b"
+)
 # An assertion that the text breaks off in, before its expression.
 _CUT_ASSERTION = regex(
     r"(?:python[\d.]{0,4}|pytest|triton[\w-]{0,20}): (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>\d{1,7}): "
@@ -262,4 +272,21 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])
         return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
-    return _named(lines)
+    return _asserted(lines) or _named(lines)
+
+
+def _asserted(lines: list[str]) -> Finding | None:
+    """An assertion of the compiler's that a sentence quotes, or of which it has only the file."""
+    for position, line in enumerate(lines):
+        if _SOURCE.match(line) or _PRINTED.match(line):
+            continue
+        if quotes := _ASSERTED.search(line):
+            shown = f"Assertion failed: {quotes[quotes.lastgroup or 0]}"
+            return Finding(bounded_diagnosis(Kind.ASSERTION, shown, line.strip()), Specificity.DIAGNOSTIC, position)
+        if at := _ASSERTS_AT.search(line):
+            file = last_component(at["file"])
+            diagnosis = bounded_diagnosis(
+                Kind.ASSERTION, f"Assertion failed in {file}", line.strip(), file=file, line=int(at["line"])
+            )
+            return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
+    return None

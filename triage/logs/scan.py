@@ -27,6 +27,7 @@ from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
+from triage.logs.repeated import with_whole
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated, tells
@@ -202,6 +203,7 @@ def _with_context(finding: Finding, window: Window, context: Context, whole: str
         finding = chains.traced(finding, traceback.source, window.before)
     if ends:
         finding = with_source(finding, window, traceback.source if traceback is not None else None)
+        [finding] = with_line_of_triton([finding], traceback.raised if traceback is not None else None)
     if diagnosis.exception is not None:
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
@@ -261,8 +263,6 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         else:
             excerpts.spend(collector.add(window, context))
     quotation = _quotation(excerpts, collector) if all(map(chains.lacks_reason, collector.findings)) else None
-    if quotation:
-        quotation = with_stated_place(quotation, quotation.diagnosis.message.partition("\n")[0])
     if quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
         specificity = (
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
@@ -276,7 +276,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     whole = settled(joined, excerpts.evidence, excerpts.whole)
     # Of a short text all is of one failure, in whatever order it was printed.
     failed = context.only_failed if excerpts.whole else None
-    whole = with_named_pass([_with_pass(finding, context, failed) for finding in whole], excerpts.whole)
+    whole = with_whole([_with_pass(finding, context, failed) for finding in whole])
+    whole = with_named_pass(whole, excerpts.whole)
     whole = with_named_file(whole, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:

@@ -36,6 +36,8 @@ _OF_LIBRARY = regex(
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
 )
+# A file whose name somebody left out.
+_LEFT_OUT = regex(r"[^\w]{1,8}$")
 # What torch's Inductor generates.
 _GENERATED = regex(r"[\\/]torchinductor_")
 # Below the lines of a failure pytest states where it was raised: `tests/test_k.py:12: ValueError`.
@@ -53,7 +55,7 @@ def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocatio
 
     ``after`` are the lines below: a notebook's frame without a number is at the one that an arrow marks.
     """
-    if _OF_LIBRARY.search(file) or OF_WORKER.search(file):
+    if _OF_LIBRARY.search(file) or OF_WORKER.search(file) or _LEFT_OUT.match(file):
         return None
     if number := _NUMBER.search(line):
         return SourceLocation(file, int(number[1] or number[2]))

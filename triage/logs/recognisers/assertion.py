@@ -22,8 +22,6 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _LINE = regex(r":(\d{1,7}): ")
-# The file and line that are closest to the function, in a line with words of others before them.
-_IN_SOURCE = regex(r"\.(?:cpp|cc|cxx|c|h|hpp|inc|def|td):(?P<line>\d{1,7}): ")
 _QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
 _MUSL = regex(
     r"Assertion failed: (?P<expression>.{1,4000}) "
@@ -70,8 +68,7 @@ def _glibc(line: str, quote: str) -> Assertion | None:
     head = head[:-1]
     end = rest.rfind("' failed")
     expression = " ".join(rest[: end if end >= 0 else None].split())
-    in_source = [*_IN_SOURCE.finditer(head)]
-    line_number = _LINE.search(head, in_source[-1].start("line") - 1) if in_source else _LINE.search(head)
+    line_number = _LINE.search(head)
     if line_number is None:
         if end >= 0 and (named := _FILE.search(head.rstrip())):
             return Assertion(expression, named["function"], text.last_component(named["file"]))

@@ -4,15 +4,18 @@
 writes the kernel's name instead of the resource, and no commas.
 """
 
+from dataclasses import replace
 from itertools import islice
 
+from triage.ir.locations import users_location
+from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-_STATED = regex(
+_NUMBERS = regex(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),?\s{0,4}Required: ?(?P<required>\d{1,15})\.?,?"
     r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
@@ -34,7 +37,7 @@ _NAMED = regex(
 _MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
 _OVERFLOW = regex(
-    r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
+    r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits ava\w{4,8}"
 )
 #: Threads of a block on every GPU of NVIDIA's.
 MAX_THREADS = 1024
@@ -50,17 +53,28 @@ def out_of_resources(resource: str, required: int, limit: int, message: str) -> 
 
 
 def _read(window: Window) -> Finding | None:
+    result = _stated(window) or _cut(window) or _named(window)
+    # Compilers of vendors report it as an error at an operation.
+    diagnostic = parse(window.line) if result else None
+    if result is None or diagnostic is None or not diagnostic.locations:
+        return result
+    located = replace(result.diagnosis, source=users_location(diagnostic.locations))
+    return replace(result, diagnosis=located, locations=diagnostic.locations)
+
+
+def _stated(window: Window) -> Finding | None:
+    """A failure with its numbers."""
     overflow = _OVERFLOW.search(window.line)
     stated = window.line.strip()
-    match = overflow or _STATED.search(stated)
+    match = overflow or _NUMBERS.search(stated)
     if match is None and _BEGINS.search(stated):
         # Wrapped by whoever pasted it.
         stated = " ".join([stated, *(line.strip() for line in islice(window.after, _MOST_WRAPPED))])
-        match = _STATED.search(stated)
+        match = _NUMBERS.search(stated)
     if match is None:
-        return _cut(window)
+        return None
     named = match["resource"].removeprefix("out of resource: ").strip()
-    resource = named if overflow or named in RESOURCES else "shared memory"
+    resource = named.lower() if overflow else named if named in RESOURCES else "shared memory"
     diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), stated)
     # Some vendors' back ends raise it with zeros for any failure of theirs.
     has_numbers = diagnosis.limit != 0
@@ -71,7 +85,7 @@ def _cut(window: Window) -> Finding | None:
     """A failure whose numbers are not in the text."""
     cut = _CUT.search(window.line)
     if cut is None:
-        return _named(window)
+        return None
     resource = cut["resource"] or (cut["buffer"] or "shared memory").lower()
     headline = f"Out of {resource}; how much is required is not in this text"
     facts = {"stage": "load", "resource": resource}
@@ -80,6 +94,7 @@ def _cut(window: Window) -> Finding | None:
 
 
 def _named(window: Window) -> Finding | None:
+    """A failure of which only the exception's name is in the text."""
     line = window.line.strip()
     if _NAMED.search(line) is None:
         return None
