@@ -40,14 +40,12 @@ _WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|canno
 # Of glog and absl, which the compiler does not use.
 _CHECK = "Check failed: "
 # What stands in quotation marks of any kind; a word alone is a name.
-_FRAGMENT = regex(
-    r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
-)
+_FRAGMENT = regex(r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)")
 _SHORTEST = 12
 _RUN = "PassManager::run failed"
 _RUN_FAILED = regex(
     r"(?:\b(?:with|error|hits?|gets?|got|sees?|seeing|getting|raises?)|:) "
-    r"[`\"'\u201c]?(?:RuntimeError: )?PassManager::run failed",
+    r"[`\"']?(?:RuntimeError: )?PassManager::run failed",
     re.IGNORECASE,
 )
 # What the launcher, which is C, raises.
@@ -132,7 +130,7 @@ _CUT_ASSERTION = regex(
 # Of a title: `[BUG] text`.
 _TAG = regex(r"^\[[^\]]{1,40}\]:? {1,2}")
 # What a clause may follow.
-_CLAUSES = (": ", ". ", "`", '"', "\u201c")
+_CLAUSES = (": ", ". ", "`", '"')
 _PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 

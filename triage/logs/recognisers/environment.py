@@ -23,14 +23,14 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|cl)(?:-\d{1,3})?(?:\.(?:exe|EXE))?"
-_OPENING, _CLOSING = "['\"`\u2018\u201c]", "['\"`\u2019\u201d]"
+_QUOTE = "['\"`]"
 #: What a line says, as the headline with what is missing: the first group of the pattern that is not empty.
 _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "The host compiler does not find {}",
         regex(
-            rf"(?:fatal error ?C1083: .{{0,120}}?|error: |error: include file ){_OPENING}?"
-            rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_CLOSING}|[:, ]).{{0,20}}(?:No such file|not found)"
+            rf"(?:fatal error ?C1083: .{{0,120}}?|error: |error: include file ){_QUOTE}?"
+            rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_QUOTE}|[:, ]).{{0,20}}(?:No such file|not found)"
         ),
     ),
     (
@@ -39,13 +39,13 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?:[Cc]annot find |unable to find library |library not found for )"
             r"(-l(?:cuda(?!rt|dev)|python|amdhip|hip)[\w.]{0,40})"
             r"|error: library '([\w.]{1,60})' not found"
-            rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda(?!rt|dev)|python)\w{{0,20}}\.lib)"
+            rf"|LNK1\d{{3}}: .{{0,60}}?{_QUOTE}?((?:cuda(?!rt|dev)|python)\w{{0,20}}\.lib)"
         ),
     ),
     (
         "The host compiler cannot run {}",
         regex(
-            rf"(?:could not exec |cannot execute {_OPENING}|error trying to exec {_OPENING})"
+            rf"(?:could not exec |cannot execute {_QUOTE}|error trying to exec {_QUOTE})"
             r"(?:[^\s'\"`]{1,300}[/\\])?((?:cc1|collect2|ld|as|clang)[\w.+-]{0,30})"
         ),
     ),
@@ -55,7 +55,7 @@ _STATED = regex(
     r"Failed to find C(?:\+\+)? compiler"
     r"|DLL load failed while importing (?:libtriton|cuda_utils|hip_utils|__triton_launcher)"
     r"|Cannot find ptxas|Triton only supports? CUDA \d"
-    rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
+    rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_QUOTE}? not found \(required by [^)]{{0,300}}triton"
     r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
     r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton(?:_kernels)?\b"
     r"|No module named ['\"`]?triton(?:_kernels)?\b(?!client|server)"

@@ -11,7 +11,7 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
-_CLOSING = {"`": "`", '"': '"', "'": "'", "(": ")", "\u201c": "\u201d"}
+_CLOSING = {"`": "`", '"': '"', "'": "'", "(": ")"}
 #: What old releases print at the end of any failure of the last conversion.
 _GENERIC = ("Failed to translate TritonGPU to LLVM IR", "Translate to LLVM IR failed")
 #: What does not name the operation, which the error above it does.
