@@ -11,8 +11,9 @@ import pytest
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
 from triage.model.target import Target
-from triage.sweeps.grid import Cell, Grid, SweepAxis, cells_of
-from triage.sweeps.observation import CellObservation, CellState
+from triage.sweeps.exhaustive import ExhaustiveStrategy
+from triage.sweeps.grid import Cell, CellSet, Grid, SweepAxis, cells_of, set_of
+from triage.sweeps.observation import CellObservation, CellState, Predicted, PredictedCells
 from triage.sweeps.rule import SweepRule
 from triage.sweeps.rules import program
 from triage.sweeps.rules.search import TESTS, RuleSearch
@@ -184,6 +185,42 @@ def test_failures_at_random_make_no_rule() -> None:
 
 def test_without_budget_for_its_tests_a_rule_is_not_shown() -> None:
     assert search(GRID, 600, budget=0).rules(LETTERS) == []
+
+
+class _Map(ExhaustiveStrategy):
+    """It predicts the same whatever it learns."""
+
+    def __init__(self, grid: Grid, legal: CellSet, illegal: CellSet) -> None:
+        super().__init__(grid)
+        self._predicted = Predicted((PredictedCells(legal, True, 0.9), PredictedCells(illegal, False, 0.9, "A")))
+
+    def predict(self) -> Predicted:
+        return self._predicted
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_rule_needs_fewer_tests_where_the_map_agrees_and_is_not_shown_where_it_contradicts(agrees: bool) -> None:
+    grid = Grid([SweepAxis("BM", tuple(range(8))), SweepAxis("BN", tuple(range(8)))])
+    ill = grid.selected({0: (4, 5, 6, 7)})
+    known = [cell for cell in range(grid.size) if cell % 4 == 0]  # eight of the rule's 32 cells
+
+    def fails(values: Mapping[str, Any]) -> str | None:
+        return "A" if values["BM"] >= 4 else None
+
+    unknown = grid.whole & ~set_of(known)
+    legal = unknown & ~ill | (0 if agrees else unknown & grid.selected({0: (7,)}))
+    rules = RuleSearch(
+        grid,
+        {cell: observe(grid, cell, fails) for cell in known},
+        Target.parse("cuda:90"),
+        _Map(grid, legal, unknown & ~legal),
+        budget=1,
+    )
+    (tested,) = rules.propose(8)
+    assert ill >> tested & 1 and (agrees or legal >> tested & 1)  # what the map doubts is compiled first
+    rules.learn(tested, observe(grid, tested, fails))
+    assert rules.is_done
+    assert [rule.text for rule in rules.rules(LETTERS)] == ["illegal where BM ≥ 4"] * agrees
 
 
 def test_what_could_not_be_told_counts_for_nothing() -> None:

@@ -13,7 +13,6 @@ from triage.sweeps.keys import CaseKeys
 from triage.sweeps.ledger import FILE, Ledger
 from triage.sweeps.lists.cases import TunedList
 from triage.sweeps.map import SweepMap
-from triage.sweeps.observation import Predicted
 from triage.sweeps.replacement import Replacement
 from triage.sweeps.rules.search import RuleSearch
 from triage.sweeps.runner import assembled, known_rows, obstacles, tested, with_rules
@@ -54,16 +53,13 @@ def merge(folders: Sequence[Path], folder: Path, into: Path) -> tuple[SweepMap, 
         purposes = {cell: row.purpose for cell, row in rows.items() if row.purpose is not None}
         if all(each.ended is not None for each in active):
             keep_ended(merged, whole.plan, len(rows))
-        predicted = Predicted()
-        if active:
-            strategy = whole.plan.strategy(space, known=len(space.grid))
-            for cell, seen in known.items():
-                strategy.learn(cell, seen, purposes.get(cell))
-            predicted = strategy.predict()
-        sweep = replace(assembled(space, known, merged), predicted=predicted)
+        strategy = whole.plan.strategy(space, known=len(space.grid))
+        for cell, seen in known.items():
+            strategy.learn(cell, seen, purposes.get(cell))
+        sweep = replace(assembled(space, known, merged), predicted=strategy.predict())
         if not space.is_list:
             target = space.bases[0].target
-            search = RuleSearch(space.grid, known, target, predicted, budget=0, tests=tested(purposes))
+            search = RuleSearch(space.grid, known, target, strategy, budget=0, tests=tested(purposes))
             sweep = with_rules(sweep, search)
         parts = [each for other in others for each in replacements(other)]
         return replace(sweep, replacements=_joined(parts, whole.listed)), whole

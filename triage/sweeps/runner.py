@@ -63,13 +63,11 @@ class SweepRunner:
                     self.space.grid,
                     self._observations,
                     self.space.bases[0].target,
-                    strategy.predict(),
+                    strategy,
                     left,
                     tested(self.purposes),
                 )
                 self._compile(search, pace)
-                for cell in search.tested:
-                    strategy.learn(cell, self._observations[cell])
         except KeyboardInterrupt:
             self.interrupted = True
             if not self._observations:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 
 from triage.model.target import Target
 from triage.sweeps.active.draw import draw
@@ -16,10 +17,15 @@ from triage.sweeps.rule import SweepRule
 from triage.sweeps.rules.conditions import RuleCondition
 from triage.sweeps.rules.learner import Conjunction, RuleLearner
 from triage.sweeps.rules.resources import over_limits
+from triage.sweeps.strategy import Strategy
 
 TESTS = 12
 """Compiles that a rule has to survive, or all that it covers where those are fewer. A rule that is wrong for a quarter
 of its cells survives 3 % of the time."""
+_WITH_MAP = TESTS // 2
+"""Compiled cells of a rule that suffice where the map predicts the others to be illegal as well."""
+_CONTRADICTED = 100
+"""A rule is contradicted where the map predicts more than one in so many of its cells to be legal."""
 _MOST_ROUNDS = 8
 """Of learning anew what a test refuted."""
 Explain = Callable[[str, Sequence[Cell]], str | None]
@@ -36,26 +42,30 @@ class _Draft:
 
 
 class RuleSearch:
-    """A :class:`~triage.sweeps.strategy.Strategy` that runs after the one that filled the map.
+    """A :class:`~triage.sweeps.strategy.Strategy` that runs after the one that filled the ``map``, which learns what it
+    compiles.
 
-    It proposes cells that the rules say are illegal and nobody has compiled; one that compiles refutes its rule.
-    ``target``: where that is no axis. ``predicted``: by the first strategy. ``budget``: compiles, None for as
-    many as the rules need. ``tests``: observed cells that an earlier run compiled for this. A rule that could not be
-    tested for want of budget is not shown: it needs ``TESTS`` compiled cells, or all of its cells."""
+    It proposes cells that the rules say are illegal and nobody has compiled, first those that the map predicts to be
+    legal; one that compiles refutes its rule. ``target``: where that is no axis. ``budget``: compiles, None for as many
+    as the rules need. ``tests``: observed cells that an earlier run compiled for this.
+
+    A rule is shown that survived a test and has ``TESTS`` compiled cells, or all of its cells; half of them where a map
+    predicts the others, unless it contradicts the rule in more than a hundredth of its cells: on 17 recorded grids 26
+    of 27 such rules had exceptions, and 1 of 408 others."""
 
     def __init__(
         self,
         grid: Grid,
         observations: Mapping[Cell, CellObservation],
         target: Target,
-        predicted: Predicted | None = None,
+        map: Strategy | None = None,
         budget: int | None = None,
         tests: Collection[Cell] = (),
     ) -> None:
         self._grid = grid
         self._target = target
         self._known = dict(observations)
-        self._predicted = predicted or Predicted()
+        self._map = map
         self._budget = budget
         self._earlier = frozenset(tests)
         self._tests: set[Cell] = set(tests)
@@ -80,6 +90,8 @@ class RuleSearch:
     def learn(self, cell: Cell, observation: CellObservation, purpose: CellPurpose | None = None) -> None:
         """A proposed cell was compiled."""
         self._known[cell] = observation
+        if self._map is not None:
+            self._map.learn(cell, observation)
         self._waiting.discard(cell)
         self._tests.add(cell)
         if not self._queue and not self._waiting:
@@ -94,8 +106,8 @@ class RuleSearch:
         return not self._queue and not self._waiting
 
     def predict(self) -> Predicted:
-        """As the strategy before it."""
-        return self._predicted
+        """As the map's strategy, which knows what was compiled here."""
+        return Predicted() if self._map is None else self._map.predict()
 
     @property
     def tested(self) -> frozenset[Cell]:
@@ -107,15 +119,17 @@ class RuleSearch:
     def rules(self, letters: Mapping[str, str], explain: Explain = lambda signature, cells: None) -> list[SweepRule]:
         """The rules that survived, those of the most frequent failure first."""
         known, tested = set_of(self._known), set_of(self._tests)
+        predicted, legal = self._predictions()
         shown = []
         for draft in self._drafts:
-            tests = draft.cells & tested
-            untested = draft.cells & self._grid.allowed & ~known
-            seen = draft.cells & known
-            if untested and (not tests or seen.bit_count() < TESTS):
+            contradicted = _CONTRADICTED * (draft.cells & legal).bit_count() > draft.cells.bit_count()
+            tests, seen = draft.cells & tested, draft.cells & known
+            unseen = draft.cells & self._grid.allowed & ~known
+            enough = TESTS if unseen & ~predicted else _WITH_MAP
+            if contradicted or (unseen and not (tests and seen.bit_count() >= enough)):
                 continue
-            support = [cell for cell in cells_of(draft.cells & known) if self._known[cell].signature == draft.signature]
-            exceptions = sum(self._known[cell].is_legal is True for cell in cells_of(draft.cells & known))
+            support = [cell for cell in cells_of(seen) if self._known[cell].signature == draft.signature]
+            exceptions = sum(self._known[cell].is_legal is True for cell in cells_of(seen))
             conditions = self._ordered(draft.rule)
             shown.append(
                 SweepRule(
@@ -173,30 +187,38 @@ class RuleSearch:
         ]
 
     def _chosen(self) -> list[Cell]:
-        """Cells that test the rules that have not been tested enough."""
-        chosen: dict[Cell, None] = {}
-        known = set_of(self._known)
-        for draft in self._drafts:
-            inside = draft.cells & self._grid.allowed & ~known
-            missing = TESTS - (draft.cells & set_of([*self._tests, *chosen])).bit_count()
-            chosen.update(dict.fromkeys(self._refuting(draft, inside, missing)))
+        """Cells that test the rules that have not been tested enough, of each rule in turn."""
+        known, tests, legal = set_of(self._known), set_of(self._tests), self._predictions()[1]
+        missing = [
+            (draft, max(TESTS - (draft.cells & tests).bit_count(), min(TESTS, (draft.cells & legal).bit_count())))
+            for draft in self._drafts
+        ]
+        turns = [
+            list(self._refuting(draft, draft.cells & self._grid.allowed & ~known, legal, count))
+            for draft, count in missing
+            if count > 0
+        ]
+        chosen = dict.fromkeys(cell for turn in zip_longest(*turns) for cell in turn if cell is not None)
         left = len(chosen) if self._budget is None else max(self._budget - len(self.tested), 0)
         return list(chosen)[:left]
 
-    def _refuting(self, draft: _Draft, inside: CellSet, count: int) -> Iterator[Cell]:
-        """Cells of the rule that nobody has compiled: a third of them predicted to be legal, a third with a neighbour
-        outside of the rule, the others any."""
-        if count <= 0 or not inside:
-            return
+    def _refuting(self, draft: _Draft, inside: CellSet, legal: CellSet, count: int) -> Iterator[Cell]:
+        """Cells of the rule that nobody has compiled: those that the map predicts to be legal, then in turn those with
+        a neighbour outside of the rule, and any."""
         order = random.Random(repr((draft.rule.bits, inside.bit_count())))
-        legal = 0
-        for group in self._predicted.groups:
-            legal |= group.cells if group.legal else 0
-        pool = draw(inside, 20 * count, order)
-        doubted = draw(inside & legal, count, order)[: count // 3]
+        doubted = draw(inside & legal, count, order)
+        pool = draw(inside & ~legal, 20 * count, order)
         edge = [cell for cell in pool if any(not draft.cells >> near & 1 for near in self._grid.neighbours(cell))]
-        taken: dict[Cell, None] = dict.fromkeys([*doubted, *edge[: count // 3], *pool])
-        yield from list(taken)[:count]
+        mixed = (cell for pair in zip_longest(edge, pool) for cell in pair if cell is not None)
+        yield from islice(dict.fromkeys([*doubted, *mixed]), count)
+
+    def _predictions(self) -> tuple[CellSet, CellSet]:
+        """The cells of which the map predicts something, and those among them that it predicts to be legal."""
+        predicted = legal = 0
+        for group in self.predict().groups:
+            predicted |= group.cells
+            legal |= group.cells if group.legal else 0
+        return predicted, legal
 
 
 def _merged(rules: Sequence[SweepRule]) -> list[SweepRule]:
