@@ -209,3 +209,21 @@ def test_an_assertion_that_the_text_breaks_off_in_has_its_place() -> None:
     diagnosis = diagnosed(f"my triton kernel\n{line}")
     assert diagnosis.kind is Kind.ASSERTION
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Dialect.cpp", 52, "A::f")
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# The new release raises KeyError and TypeError: dot() got an unexpected keyword argument 'trans_b'",
+        "[Bug] TypeError: dot() got an unexpected keyword argument 'trans_b' on A100",
+        "We get a TypeError: dot() got an unexpected keyword argument 'trans_b' since triton 2.1",
+        "It ends with `TypeError: dot() got an unexpected keyword argument 'trans_b'`, see below.",
+    ],
+)
+def test_the_reason_of_a_report_that_is_cut_off_is_what_the_text_says_was_raised(title: str) -> None:
+    raised = '  File "/v/triton/compiler.py", line 942, in build_triton_ir\n    raise CompilationError(fn.src)\n'
+    report = f"{raised}triton.compiler.CompilationError: at 118:24:\ndef k(\n    Q,\n    K,\n"
+    diagnosis = diagnosed(f"{title}\n\n{report}")
+    assert diagnosis.kind is Kind.FRONTEND_ERROR
+    assert "dot() got an unexpected keyword argument 'trans_b'" in diagnosis.headline
+    assert diagnosis.source is not None and diagnosis.source.line == 118

@@ -358,3 +358,16 @@ CAST = 'Assertion `isa<To>(Val) && "cast<Ty>() argument of incompatible type!"\'
 def test_what_only_triton_prints_among_programs_that_use_torch(text: str, kind: Kind | None) -> None:
     diagnosis = diagnose_text(text)
     assert (diagnosis.kind if diagnosis else None) is kind
+
+
+@pytest.mark.parametrize("listed", ["- Triton: 3.5.0", "triton==3.5.0", "| triton | 3.5.0 |", "  * triton 3.5.0"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        "[Question] CUDA_ERROR_INVALID_IMAGE when a cubin is loaded on H100 (TileLang, TVM)",
+        "The load of the library of ours fails: cudaErrorNoKernelImageForDevice",
+        "Compiling the extension of ours hangs for hours on this machine",
+    ],
+)
+def test_a_list_of_packages_with_triton_makes_nothing_told_triton_s(told: str, listed: str) -> None:
+    assert diagnose_text(f"{told}\n\n- GPU: H100\n{listed}\n\nIt happens with every model.\n") is None

@@ -55,6 +55,11 @@ _LISTED = regex(
     r"|(?<![a-z])triton\b.{0,20} not (?:found|available|installed)\b",
     re.IGNORECASE,
 )
+# A line of a list, and of a table, of which one cell is read.
+_ITEM = regex(
+    r"[\s|*-]{0,8}(?:pytorch-|nvidia-)?triton(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40}|\s{0,8}$)(?:v?\d\S{0,40}(?:\s{2}|\s?[|(]|$)|$)",
+    re.IGNORECASE,
+)
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
@@ -123,8 +128,9 @@ def _is_evidence(line: str) -> bool:
 
 
 def _has_words(lines: Sequence[str]) -> bool:
-    """The same, or it has a text that Triton's front end raises."""
-    return is_about(lines) or any(map(is_frontends, lines))
+    """The same, but for lists of packages; or it has a text that Triton's front end raises."""
+    told = [line for line in lines if not _ITEM.match(line)]
+    return is_about(told) or any(map(is_frontends, lines))
 
 
 def is_of_others(lines: Sequence[str]) -> bool:

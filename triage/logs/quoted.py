@@ -55,7 +55,7 @@ _LAUNCHER = regex(
 )
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
 _TITLED = regex(
-    r"(?:[\]:]|\b(?i:errors?|with|got|hits?|raises?|throws?)) "
+    r"(?:[\]:]|\b(?i:errors?|with|got|hits?|raises?|throws?|and|an?)) "
     r"(?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception)(?:: \S|\(['\"]).{4,600}"
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )

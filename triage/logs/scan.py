@@ -263,7 +263,10 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         else:
             excerpts.spend(collector.add(window, context))
     quotation = _quotation(excerpts, collector) if all(map(chains.lacks_reason, collector.findings)) else None
-    if quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
+    if quotation and collector.findings and quotation.diagnosis.kind is Kind.PYTHON_EXCEPTION:
+        # What somebody says was raised is the reason.
+        collector.findings = [chains.joined(quotation, finding, True) for finding in collector.findings]
+    elif quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
         specificity = (
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
         )
