@@ -39,6 +39,9 @@ pytest_plugins = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Hundreds import Triton. A sixth of that is to look for other back ends, in each package that is installed beside it.
+os.environ.setdefault("TRITON_BACKENDS_IN_TREE", "1")
+
 # A job that runs in the background of a shell, or under nohup, ignores these, and so would every process of the tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -18,9 +18,9 @@ from triage.logs.window import LINES_AFTER, LINES_BEFORE, Window
 from triage.model.diagnosis import Kind
 
 CAUSE = "python: /b/lib/Cause.cpp:7: int Cause::f(int): Assertion `the_cause' failed.\n"
-COUNT = 3_000
-FIRST_LINES = 200
-"""In place of the real number, so that short texts are beyond it."""
+COUNT = 1_500
+FIRST_LINES, URGENT_LINES = 200, 100
+"""In place of the real numbers, so that short texts are beyond them."""
 FATAL = [name for name, recogniser in zip(ORDER, RECOGNISERS, strict=True) if recogniser.most is Specificity.FATAL]
 
 
@@ -59,6 +59,7 @@ def test_a_flood_is_not_read_as_a_whole_and_hides_nothing_worse(flood: str, monk
 
     monkeypatch.setattr(excerpts, "Cleaner", Counting)
     monkeypatch.setattr(excerpts, "FIRST_LINES", FIRST_LINES)
+    monkeypatch.setattr(excerpts, "URGENT_LINES", URGENT_LINES)
     monkeypatch.setattr(scan, "MAX_FINDINGS", 50)
     text = "".join(f"{FLOODS[flood](number)}\n" for number in range(COUNT))
     # The cause is not among the last hits of the text.

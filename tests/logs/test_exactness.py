@@ -17,11 +17,12 @@ from triage.logs.episodes import ranked
 from triage.logs.finding import Finding
 from triage.logs.reading import Log
 from triage.logs.scan import ANCHORS, read, readers
-from triage.logs.sieve import Sieve, needles, one_at_a_time, robust, sieve_for
+from triage.logs.sieve import Sieve, needles, one_at_a_time, present, robust, sieve_for
+from triage.logs.window import LINES_AFTER
 
 DATA = Path(__file__).parent / "data"
 TEXTS = {path.name: path.read_text() for path in sorted(DATA.rglob("*.log"))}
-DULL = [f"    %{number} = arith.addi %{number}, %c1_i32 : i32 loc(#loc{number})" for number in range(300)]
+DULL = [f"    %{number} = arith.addi %{number}, %c1_i32 : i32 loc(#loc{number})" for number in range(2 * LINES_AFTER)]
 
 
 def every_line(block: bytes) -> list[int]:
@@ -94,6 +95,17 @@ def test_without_a_wheel_the_sieve_is_the_same() -> None:
         data = text.encode()
         lines = [{data.count(b"\n", 0, hit) for hit in hits(data)} for hits in (slow, fast)]
         assert lines[0] == lines[1]
+
+
+def test_without_a_wheel_a_line_has_the_same_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = present(ANCHORS)
+    monkeypatch.setattr(sieve, "HAS_VECTORS", False)
+    slow = present(ANCHORS)
+    for line in (
+        "an anchor's surrogate: error: \ud800",
+        *(line for text in TEXTS.values() for line in text.split("\n")),
+    ):
+        assert sorted(set(fast(line))) == slow(line)
 
 
 def test_a_needle_survives_entities_and_is_long_enough() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from triage.publish.compose.whole import compose
 from triage.publish.document import Document
 from triage.publish.finished import FinishedTriage, read
+from triage.publish.formats import html, markdown, text
 from triage.publish.privacy import LocalIdentity, Scrubber
 from triage.publish.render import Format, render
 
@@ -23,6 +25,7 @@ def scrubber(machine: LocalIdentity = NOBODY) -> Scrubber:
     return Scrubber(machine)
 
 
+@cache
 def document(folder: Path = FINISHED) -> Document:
     """The document of a folder."""
     return compose(read(folder), scrubber())
@@ -44,5 +47,7 @@ def report_with(to: Path, **changes: Any) -> Path:
 
 
 def in_every_format(found: FinishedTriage, machine: LocalIdentity = NOBODY) -> dict[str, str]:
-    """Each format's text, each with a scrubber of its own."""
-    return {one.value: render(found, one, Scrubber(machine)) for one in Format}
+    """Each format's text. Those for people are made of one document, which takes longer than they do."""
+    shown = compose(found, Scrubber(machine))
+    pages = {"md": markdown.render(shown), "html": html.render(shown), "text": text.render(shown)}
+    return {**pages, "json": render(found, Format.JSON, Scrubber(machine))}

@@ -167,8 +167,8 @@ class _Field:
 
 
 def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) -> Iterator[_Field]:
-    """The symptoms beside the diagnosis. ``compared``: how near a message is that does not hold is said as well, which
-    takes longer than all the rest."""
+    """The symptoms beside the diagnosis. ``compared``: what differs is said as well, and how near a message is that
+    does not hold, which takes longer than all the rest."""
     for name, expected, actual in (
         ("kind", symptoms.kind, diagnosis.kind.value),
         ("file", symptoms.file, diagnosis.file),
@@ -177,7 +177,7 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis, compared: bool = False) ->
         ("exception", symptoms.exception, diagnosis.exception),
     ):
         if expected:
-            difference = f"{name}: {actual or 'not known'}, not {' or '.join(expected)}"
+            difference = f"{name}: {actual or 'not known'}, not {' or '.join(expected)}" if compared else ""
             holds = actual in expected if name != "pass" else actual is not None and _is_one_of(actual, expected)
             if name == "kind" and _is_unwrapped(symptoms, diagnosis):
                 yield _Field(name, True, 1.0, "")
@@ -287,6 +287,8 @@ class _Evidence:
 
 def _evidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> _Evidence | None:
     """What agrees if every field holds and no condition is refuted, else None."""
+    if symptoms.kind and diagnosis.kind.value not in symptoms.kind and not _is_unwrapped(symptoms, diagnosis):
+        return None  # As of most entries: it need not be looked at further.
     doubt, names = 1.0, set()
     is_cut = False
     for field in _fields(symptoms, diagnosis):

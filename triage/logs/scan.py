@@ -1,7 +1,7 @@
 """The one pass over a log: the recognisers get each relevant line, in order, once."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -28,7 +28,7 @@ from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, si
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.repeated import with_whole
-from triage.logs.sieve import Sieve, sieve_for
+from triage.logs.sieve import Sieve, present, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated, tells
 from triage.logs.surroundings import emulations, setting_of
@@ -69,20 +69,25 @@ ANCHORS = tuple(
 def readers(line: str) -> Readers:
     """How a line is to be read, by the strings that it contains."""
     wanting = 0
-    for anchor, bits in _WANTING:  # this is where a log full of anchors spends its time
-        if anchor in line:
-            wanting |= bits
+    for number in _anchors_in()(line):
+        wanting |= _WANTING[number]
     if wanting:
         return _chosen(wanting)
     alone = any(anchor in line for anchor in context_module.ANCHORS) or chains.link_at(0, line) is not None
     return () if alone else None
 
 
-#: Each anchor, and as bits the recognisers that want its lines.
+_WANTED = tuple(dict.fromkeys(anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors))
+#: Of each such anchor, as bits, the recognisers that want its lines.
 _WANTING = tuple(
-    (anchor, sum(1 << number for number, recogniser in enumerate(RECOGNISERS) if anchor in recogniser.anchors))
-    for anchor in dict.fromkeys(anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors)
+    sum(1 << number for number, recogniser in enumerate(RECOGNISERS) if anchor in recogniser.anchors)
+    for anchor in _WANTED
 )
+
+
+@cache
+def _anchors_in() -> Callable[[str], Iterable[int]]:
+    return present(_WANTED)
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -272,20 +273,25 @@ def check_source(source: bytes, path: Path, name: str, classes: bool = False) ->
     A name that is assigned or imported is accepted: what it is shows when the worker imports the module.
     """
     try:
-        tree = ast.parse(source, filename=str(path))
+        if _defines(source, name, classes):
+            return
+        tree = ast.parse(source)
     except SyntaxError as error:
         raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: SyntaxError: {error.msg}") from None
     except ValueError as error:  # null bytes, up to Python 3.11
         raise InputError(f"{path}: SyntaxError: {error}") from None
     except (RecursionError, MemoryError) as error:
         raise InputError(f"{path}: too deeply nested for Python's parser: {error}") from None
-    # Most kernels are functions of the module, which the walk meets first; the rest of a large file costs more.
-    kinds = (ast.FunctionDef, ast.ClassDef) if classes else (ast.FunctionDef,)
-    if any(isinstance(node, kinds) and node.name == name for node in ast.walk(tree)):
-        return
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     if name not in bound and "*" not in bound:
         known = ", ".join(defined[:8]) or "no function at all"
         raise InputError(f"{path}: defines no function {name!r}; it defines {known}")
+
+
+@lru_cache(maxsize=256)  # A file has several cases, and a case is read by several parts of a command.
+def _defines(source: bytes, name: str, classes: bool) -> bool:
+    # Most kernels are functions of the module, which the walk meets first; the rest of a large file costs more.
+    kinds = (ast.FunctionDef, ast.ClassDef) if classes else (ast.FunctionDef,)
+    return any(isinstance(node, kinds) and node.name == name for node in ast.walk(ast.parse(source)))

@@ -15,7 +15,8 @@ _MARKS = rf"(?:-(?!---){_MARK}{{0,4}}|{_MARK}{{1,4}})"
 """What is indented and begins with a hyphen is an option."""
 # Lines go on behind the signs of a POSIX shell, of Windows and of PowerShell.
 _LAYOUT = re.compile(rf"^{_MARKS}|[\\^`][ \t]{{0,8}}\n{_MARKS}?[ \t]{{0,200}}|\t|(?<=\S)  +", re.MULTILINE)
-_BETWEEN_WORDS = re.compile(r"(?<=[\w\]:;=.,|/-])[\"'],\s{0,200}[\"'](?=[^\s,\"'])")
+# Begins with the mark, which is searched for; most texts have few.
+_BETWEEN_WORDS = re.compile(r"[\"'](?<=[\w\]:;=.,|/-].),\s{0,200}[\"'](?=[^\s,\"'])")
 
 
 def without_layout(layer: Layer) -> Layer:
