@@ -74,3 +74,32 @@ def test_what_triton_has_ptxas_assemble_behind_a_logger_s_prefix() -> None:
     diagnosis = diagnose_text(f"{told}ERROR 08-30 07:32:02 [model_rpc.py:95] {line}\n" * 2)
     assert diagnosis is not None
     assert diagnosis.kind is Kind.PTXAS
+
+
+@pytest.mark.parametrize("program", ["python", "triton-opt", "npuc", "/opt/x/bin/triton-opt", "pytest"])
+def test_a_verifier_s_error_above_an_assertion_that_is_cut_off(program: str) -> None:
+    assertion = (
+        f"{program}: /h/mlir/IR/StorageUniquerSupport.h:181: static ConcreteT mlir::detail::StorageUserBase"
+        "<mlir::StridedLayoutAttr, mlir::Attribute>::get(mlir::MLIRContext *, Args &&...) [ConcreteT = mlir::Str"
+    )
+    diagnosis = diagnose_text(f"Triton on an NPU:\nerror: strides of the layout must not be zero\n{assertion}")
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line) == ("StorageUniquerSupport.h", 181)
+    assert diagnosis.function == "StorageUserBase::get"
+
+
+@pytest.mark.parametrize(
+    ("told", "function"),
+    [
+        ("# `Segmentation Fault` in `triton::ir::builder::insert<triton::ir::instruction>`", "builder::insert"),
+        ("Triton 3.3: segfault in mlir::triton::gpu::toLinearLayout when num_warps=8", "toLinearLayout"),
+        ("triton crashes at `LayoutRematerialization::hoistConvertOnTopOfExtOrBroadcast`, with a segfault", "LayoutRema"
+         "terialization::hoistConvertOnTopOfExtOrBroadcast"),
+        ("The compiler of Triton segfaults, I think inside mlir::CallGraph::resolve", "CallGraph::resolve"),
+        ("A segfault of triton: it crashed in A::f, or it crashed in B::g", None),
+    ],
+)  # fmt: skip
+def test_a_crash_of_which_only_the_function_is_told(told: str, function: str | None) -> None:
+    diagnosis = diagnose_text(f"{told}\n\nIs there a way around it?\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, function)

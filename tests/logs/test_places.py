@@ -217,3 +217,17 @@ def test_an_exception_is_where_its_own_traceback_says(file: str, line: int, func
         for end in ("", f"\n{USERS}RuntimeError: the worker failed\n"):
             diagnosis = diagnosed(f"{begin}{frame}{end}")
             assert (diagnosis.file, diagnosis.line, diagnosis.function) == stated, (begin, end)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "File ~/v/lib/python3.12/site-packages/triton/backends/nvidia/driver.py:365, in Launcher.__call__(self, *args)",
+        'File "/home/user/triton/python/triton/backends/nvidia/driver.py", line 365, in Launcher.__call__',
+        '[rank0]:   File "/v/dist-packages/triton/backends/nvidia/driver.py", line 365, in Launcher.__call__',
+    ],
+)
+def test_a_line_of_triton_s_however_the_frame_is_printed(frame: str) -> None:
+    raised = "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"
+    diagnosis = diagnosed(f"{frame}\n    self.launch(*args)\n{raised}\n")
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("driver.py", 365, "Launcher.__call__")

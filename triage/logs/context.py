@@ -20,8 +20,11 @@ _STAGE = regex(
     r"(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b"
 )
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
-_OF_PACKAGE = regex(r"-packages[\\/]triton[\\/]")
-_RAISED_IN = regex(r"(?:\", line |\.py:)(?P<line>\d{1,7})(?:,|:) in (?P<function>[A-Za-z_]\w{0,200})\s{0,8}$")
+_OF_PACKAGE = regex(r"(?:-packages|[\\/]python)[\\/]triton[\\/]")
+_RAISED_IN = regex(
+    r"(?:\", line |\.py:)(?P<line>\d{1,7})(?:,|:) in (?P<function>[A-Za-z_][\w.]{0,200})"
+    r"(?:\(.{0,1000}\))?$"
+)
 # What a kernel's source calls while it is read.
 _OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".

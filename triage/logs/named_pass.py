@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
@@ -19,13 +20,17 @@ _CLASS = (
 _PASS = regex(
     r"(?<![\w/.=-])(?:--?)?(?P<argument>(?:triton(?:intel|amd|nvidia)?gpu|tritongen|triton-(?:nvidia|intel|amd)(?:-gpu)?"
     r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
-    r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})`?(?= pass\b)"
+    r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})[`'\"]?(?= pass\b)"
+    r"|\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting) pass(?:,| is| was)?:? ?[`'\"]?"
+    r"(?P<stated>[A-Z]\w{3,80}|[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8})\b"
     r"|\b(?:in|after|during|inside|with|by|of) (?:the |Triton's )?`?(?P<word>(?!(?:Triton|Forward|Backward|First|Second"
     r"|Last|Next|Compiler|Optimi[sz]ation|This|Each|Every|That|Any)\b)[A-Z][a-z]\w{3,60})`?(?= pass\b)"
     rf"|(?<![\w/:.])(?P<failing>{_CLASS})"
     r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|errors?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
     rf"|\b(?:in|after|during|inside|with|by) (?:the )?`?(?P<within>{_CLASS})(?![\w/]|[:.(]\w)"
 )
+# `The failing pass is:`, and its name below.
+_ANNOUNCED = regex(r"\bpass(?: is| was)?:\s{0,8}$")
 # An element of a pipeline that is printed over several lines.
 _ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
 
@@ -33,10 +38,11 @@ _ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
 def named_pass(lines: Iterable[str]) -> str | None:
     """The only pass that the lines name; those with several, such as pipelines, tell of none."""
     names: set[str] = set()
-    for line in lines:
+    for line, below in pairwise([*lines, ""]):
         if _ELEMENT.match(line):
             continue
-        of_line = {match[match.lastgroup or 0] for match in _PASS.finditer(line)}
+        whole = f"{line.rstrip()} {below.strip()}" if _ANNOUNCED.search(line) else line
+        of_line = {match[match.lastgroup or 0] for match in _PASS.finditer(whole)}
         names |= of_line if len(of_line) == 1 else set()
     return names.pop() if len(names) == 1 else None
 
