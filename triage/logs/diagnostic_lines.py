@@ -5,7 +5,7 @@ the line and a caret below; notes follow. A call chain is ``loc(callsite("standa
 "kernel.py":20:24))`` in the first spelling and ``kernel.py:20:18: note: called from`` in the second.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from triage.ir.locations import printed_locations
@@ -55,6 +55,16 @@ SYMPTOMS = (
     "LLVM Translation failed for operation",
     "missing `llvm.emit_c_interface`",
 )
+
+
+#: So much of a text is enough to know it by where it is cut off.
+_SHORTEST_TAIL = 16
+
+
+def begins_with_any(error: str, texts: Iterable[str]) -> bool:
+    """Whether an error begins with one of the texts, or is the beginning of one, cut off."""
+    cut = error.rstrip(" .…")
+    return any(error.startswith(text) or (len(cut) >= _SHORTEST_TAIL and text.startswith(cut)) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,12 @@ from dataclasses import replace
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.patterns import regex
 from triage.logs.recognisers import other
+from triage.logs.recognisers.python_exception import reports_another
 from triage.model.diagnosis import Diagnosis, Kind
 
 NOT_TRITONS = "no failure of a Triton, Gluon or CuTe compile or launch in this text; it ends with this line"
 FOLLOWS = "this only reports that another process failed; the cause is above it, or in that process's own log"
-# What an engine or a launcher raises when one of its processes failed.
-_REPORTS = regex(
-    r"\bEngineDeadError\b|Engine core initialization failed|EngineCore encountered an issue|See root cause above"
-    r"|\bChildFailedError\b|\bProcess(?:Raised|Exited)Exception\b|\bRay\w{0,40}Error\b|WorkerProc\w{0,20} (?:hit|init)"
-    r"|DataLoader worker .{0,80}exited|Worker failed with error|\bActorDiedError\b"
-)
 
 
 def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence: bool) -> Finding | None:
@@ -29,7 +23,7 @@ def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence:
         return None
     last = max(candidates, key=lambda finding: (not other.is_summary(finding.diagnosis.message), finding.position))
     diagnosis = last.diagnosis
-    reports = _REPORTS.search(diagnosis.message) is not None
+    reports = reports_another(diagnosis.message)
     if diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION and (has_evidence or reports):
         notes = (FOLLOWS,) if reports else ()
         diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *notes), elsewhere=not has_evidence)

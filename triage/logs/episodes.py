@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from triage.logs.chains import lacks_reason
 from triage.logs.finding import Finding, Specificity
 from triage.model.diagnosis import Kind, Trait
 
@@ -47,12 +48,18 @@ def _cause(episode: Sequence[Finding]) -> Finding:
         episode,
         key=lambda finding: (
             finding.foreign,
-            -finding.specificity,
+            -_specificity(finding),
             _reports_another(finding),
             not _is_located_end(finding),
             finding.position,
         ),
     )
+
+
+def _specificity(finding: Finding) -> float:
+    """A report that was cut off before its reason says where something failed, which an exception may not, and less
+    than any statement of what failed."""
+    return Specificity.SYMPTOM - 0.5 if lacks_reason(finding) else finding.specificity
 
 
 def _reports_another(finding: Finding) -> bool:
@@ -67,7 +74,7 @@ def _is_located_end(finding: Finding) -> bool:
 
 def _is_consequence(finding: Finding, cause: Finding) -> bool:
     """True for a finding that the cause explains."""
-    if finding.specificity <= Specificity.EXCEPTION:
+    if _specificity(finding) < Specificity.SYMPTOM:
         return True
     # What the compiler printed just before it gave up is a note of the cause.
     if any(note in finding.diagnosis.message for note in cause.diagnosis.notes):

@@ -63,7 +63,7 @@ _ITEM = regex(
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
-    r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
+    r"|\b(?:tt|ttg|ttng|ttig|tle|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
     r"|\bptxas-blackwell\b"
     r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
@@ -98,8 +98,8 @@ _COMPILERS = frozenset(
 )
 #: How a library says that it goes on without Triton: what fails below it is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
-#: What Triton raises below what its passes printed.
-_RUN_FAILED = "PassManager::run failed"
+#: What Triton raises below what its passes printed; pastes break off in it.
+_RUN_FAILED = "PassManager::run fai"
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,

@@ -158,8 +158,8 @@ def is_about_cpp(diagnosis: Diagnosis) -> bool:
 # Terms of the compiler's, in an error that names neither file nor line.
 _TERM = regex(
     r"'[a-z]\w{0,20}\.[a-z][\w.]{0,60}'|\b(?:MLIR|layout|encoding|MMA|mma|intrinsic|memdesc|tensor|operand|legaliz|pass"
-    r"|shared memory|warps?|descriptor|block|kernel|convert|swizzl\w*|pipelin\w*|stages?|partition\w*|allocation"
-    r"|elements)",
+    r"|shared memory|warps?|descriptor|block|kernel|conver(?:t|sion)|swizzl\w*|pipelin\w*|stages?|partition\w*"
+    r"|allocation|elements)",
 )
 
 

@@ -19,8 +19,16 @@ _MOST_BEGINNINGS = 8
 # Behind indentation, behind the mark that ends a prefix (`clang: error: ` names a program), and where the name of an
 # exception with a text begins.
 _BEGINNING = regex(
-    r"^\s{1,80}(?=\S)|(?::(?!\s{1,8}(?:fatal )?error: )|[\])>|#*;]|--|//| -|=>|->|→)\s{1,8}(?=\S)"
+    r"^\s{1,80}(?=\S)|^(?:[-+•]|\d{1,3}\.)\s{1,4}(?=\S)"
+    r"|(?::(?!\s{1,8}(?:fatal )?error: )|[\])>|#*;]|--|//| -|=>|->|→)\s{1,8}(?=\S)"
     r"|\s(?=(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): \S)"
+)
+# What follows from a cause that stands before it, where lines were joined.
+_CONSEQUENCE = regex(
+    r"(?<=[^\s:])\s{1,8}(?:(?:[a-z_]\w{0,60}\.){0,8}(?:RuntimeError: PassManager::run|CompilationError: at \d"
+    r"|(?:InductorError|BackendCompilerFailed|CalledProcessError|EngineDeadError|ProcessExitedException): )"
+    r"|(?:\S{1,400} (?:note|error): )?(?:Pipeline failed while executing|Failures have been detected while processing)"
+    r"|LLVM ERROR: Failed to translate|Aborted\b|Fatal Python error: )"
 )
 # A line of Python source (its comments show what was printed), and what is no failure.
 _NOT_PRINTED = regex(
@@ -46,7 +54,9 @@ def behind_prefix(window: Window) -> tuple[Finding, Window] | None:
     """The failure that a line states behind a prefix, with the window as it is without; None where it states none."""
     if _NOT_PRINTED.match(window.line):
         return None
-    for rest in _beginnings(window.line):
+    whole = window.line
+    cause = whole[: end.start()] if (end := _CONSEQUENCE.search(whole)) else ""
+    for rest in [*([cause, *_beginnings(cause)] if cause else ()), *_beginnings(whole)]:
         shown = replace(window, line=rest)
         for recogniser in window.readers:
             finding = recogniser.recognise(shown)

@@ -105,10 +105,22 @@ _RETOLD: tuple[tuple[re.Pattern[str], Kind, str], ...] = (
 _RAISES = regex(
     r"\s{0,40}raise (?:\w{1,60}\.){0,6}(?P<name>[A-Z]\w{1,80})\(f?(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark)).){8,600})"
 )
-# MLIR's words in a heading.
-_CONVERSION = regex(
-    r"(?:^|[\s:])"
-    r"(?P<text>failed to (?:legalize|materialize)\b.{0,80} operation '[a-z_]{1,20}\.\w{1,60}'.{0,200})"
+# Words of MLIR's and LLVM's without what they print before them, whatever stands around them.
+_BARE = (
+    (
+        "error: ",
+        regex(
+            r"(?:^|[\s:`\"'(])(?P<text>failed to (?:legalize|materialize)\b.{0,80} operation '[a-z_]{1,20}\.\w{1,60}'"
+            r"(?: that was explicitly marked illegal)?)"
+        ),
+    ),
+    (
+        "LLVM ERROR: ",
+        regex(
+            r"(?:^|[\s:`\"'(])"
+            r"(?P<text>Cannot select: (?:intrinsic %[\w.]{1,200}|(?:0x\w{1,16}|t\d{1,7}): .{1,200}))"
+        ),
+    ),
 )
 # An assertion of which a sentence has only the function.
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
@@ -157,6 +169,13 @@ def quoted(lines: list[str]) -> Finding | None:
         if kind is not None and (terms_count or kind is not Kind.MLIR_DIAGNOSTIC):
             stage = "source" if kind is Kind.FRONTEND_ERROR else None
             return Finding(bounded_diagnosis(kind, message, message, stage=stage), Specificity.DIAGNOSTIC, position)
+    return None
+
+
+def _bare(position: int, line: str, read: Callable[[Window], Finding | None]) -> Finding | None:
+    for severity, pattern in _BARE:
+        if bare := pattern.search(line):
+            return read(Window(position, f"{severity}{bare['text']}", (), (), ()))
     return None
 
 
@@ -220,8 +239,11 @@ def _named(lines: list[str]) -> Finding | None:
 
 
 def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
-    """The failure that somebody quotes in a sentence: a text in quotation marks or backticks that ``read`` recognises,
-    or a pass manager's failure with the name of the pass beside it."""
+    """The failure that somebody quotes in a sentence: a cause, or a pass manager's failure with the name of the pass
+    beside it."""
+    cause = quoted_cause(lines, read)
+    if cause and cause.specificity > Specificity.TAIL:
+        return cause
     for position, line in enumerate(lines):
         if _RUN_FAILED.search(line):
             named = {name for other in lines for name in _PASS.findall(other)}
@@ -229,6 +251,12 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
             headline = silent_pass.headline(facts["pass_name"])
             diagnosis = bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, headline, f"RuntimeError: {_RUN}", **facts)
             return Finding(diagnosis, Specificity.TAIL, position)
+    return cause
+
+
+def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
+    """What somebody quotes in a sentence that says why something failed: a text in quotation marks or backticks that
+    ``read`` recognises, or one that is known whatever stands around it."""
     for position, line in enumerate(lines):
         for fragment in _FRAGMENT.findall(line) if not _SOURCE.match(line) else ():
             text = next(filter(None, fragment)).strip()
@@ -241,6 +269,8 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
                 return Finding(
                     bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position
                 )
+            if finding := _bare(position, text, read):
+                return finding
             if kind := _kind(text):
                 stage = "source" if _ATTRIBUTE.match(text) else None
                 return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)
@@ -249,8 +279,8 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         if titled and (finding := read(Window(position, titled["error"], (), (), ()))):
             return finding
     for position, line in enumerate(lines):
-        if (converted := _CONVERSION.search(line)) and not _SOURCE.match(line):
-            return read(Window(position, f"error: {converted['text']}", (), (), ()))
+        if not _SOURCE.match(line.strip()) and (finding := _bare(position, line, read)):
+            return finding
         if finding := _stated(position, line):
             return finding
     if len(lines) > 1 and _is_library(lines[-2]) and (raised := _RAISES.match(lines[-1])):

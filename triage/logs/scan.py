@@ -23,7 +23,7 @@ from triage.logs.named_file import with_cut_assertion, with_named_file
 from triage.logs.named_function import with_named_function
 from triage.logs.named_pass import with_named_pass
 from triage.logs.prefixed import MOST_LINES, behind_prefix
-from triage.logs.quoted import quoted, quoted_in_prose
+from triage.logs.quoted import quoted, quoted_cause, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
@@ -51,6 +51,9 @@ MAX_OTHERS = 20
 
 #: Kinds of a statement that a traceback below it decides.
 _VAGUE = (Kind.ENVIRONMENT, Kind.UNKNOWN, Kind.OTHER)
+
+#: Kinds of what Python code raises.
+_OF_PYTHON = (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR)
 
 #: Making a finding takes as long as reading so many lines.
 _WORK = 4
@@ -158,8 +161,8 @@ class _Collector:
             self._last = window.position + extent
             return 0
         finding, work = self._recognise(window)
-        if finding is None or finding.diagnosis.kind is Kind.OTHER:
-            work += self._behind_prefix(window, context)
+        if finding is None or finding.specificity is Specificity.TAIL:
+            work += self._behind_prefix(window, context, finding)
         if finding is not None and finding.diagnosis.kind is Kind.OTHER:
             self.others.append(finding)
         elif finding is not None:
@@ -175,11 +178,23 @@ class _Collector:
         """Whether a finding says more than that something failed."""
         return self._highest > Specificity.TAIL
 
-    def _behind_prefix(self, window: Window, context: Context) -> int:
+    @property
+    def lacks_cause(self) -> bool:
+        """Whether neither a line's beginning nor what stands behind a prefix states more than that."""
+        return not self.states_a_cause and all(finding.specificity is Specificity.TAIL for finding in self.prefixed)
+
+    @property
+    def lack_reasons(self) -> bool:
+        """Whether all there is are reports of the front end, cut off before the reason."""
+        return bool(self.findings) and all(map(chains.lacks_reason, self.findings))
+
+    def _behind_prefix(self, window: Window, context: Context, read: Finding | None) -> int:
         if not self.captured or self.states_a_cause or self._tried >= MOST_LINES:
             return 0
         self._tried += 1
-        if found := behind_prefix(window):
+        # A line that is read from its beginning on may end in what follows from its cause.
+        says_less = read is None or read.diagnosis.kind is Kind.OTHER
+        if (found := behind_prefix(window)) and (says_less or found[0].specificity > Specificity.TAIL):
             self.prefixed.append(_with_context(*found, context, window.line))
         return _WORK
 
@@ -268,11 +283,11 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
             links.append(link)
         else:
             excerpts.spend(collector.add(window, context))
-    quotation = _quotation(excerpts, collector) if all(map(chains.lacks_reason, collector.findings)) else None
-    if quotation and collector.findings and quotation.diagnosis.kind is Kind.PYTHON_EXCEPTION:
+    quotation = _quotation(excerpts, collector)
+    if quotation and quotation.diagnosis.kind is Kind.PYTHON_EXCEPTION and collector.lack_reasons:
         # What somebody says was raised is the reason.
         collector.findings = [chains.joined(quotation, finding, True) for finding in collector.findings]
-    elif quotation and (not collector.findings or quotation.diagnosis.kind is Kind.FRONTEND_ERROR):
+    elif quotation:
         specificity = (
             max(quotation.specificity, Specificity.DIAGNOSTIC) if collector.findings else quotation.specificity
         )
@@ -297,10 +312,18 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
 
 
 def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
-    if is_of_others(excerpts.whole):
-        return None
-    is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
+    """What people say of the failure where nothing printed states its cause."""
     lines = excerpts.whole
+    if not (collector.lacks_cause or collector.lack_reasons):
+        return None
+    if is_of_others(lines):
+        return None
+    is_about_triton = bool(excerpts.evidence) or any(map(has_terms, lines))
+    if collector.findings:
+        told = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
+        # A text of the front end explains no failure in a pass or in ptxas.
+        raised = all(finding.diagnosis.kind in _OF_PYTHON for finding in collector.findings)
+        return told if told and (raised or told.diagnosis.kind is not Kind.FRONTEND_ERROR) else None
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
     if told := in_prose or quoted(lines):
         return told
@@ -337,6 +360,12 @@ def _read_alone(window: Window) -> Finding | None:
         if (finding := recogniser.recognise(window)) and finding.diagnosis.kind is not Kind.OTHER:
             return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else finding
     return None
+
+
+def _read_cause(window: Window) -> Finding | None:
+    """The same, if it says more than that something failed."""
+    finding = _read_alone(window)
+    return finding if finding and finding.specificity > Specificity.TAIL else None
 
 
 def _with_stacks(findings: list[Finding]) -> list[Finding]:

@@ -16,6 +16,7 @@ from triage.logs.diagnostic_lines import (
     TAILS,
     DiagnosticLine,
     added_location,
+    begins_with_any,
     is_caret,
     location_above,
     parse,
@@ -68,7 +69,7 @@ def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list
 
 
 def _specificity(error: str) -> Specificity:
-    if error.startswith(TAILS):
+    if begins_with_any(error, TAILS):
         return Specificity.TAIL
     return Specificity.SYMPTOM if error.startswith(SYMPTOMS) else Specificity.DIAGNOSTIC
 

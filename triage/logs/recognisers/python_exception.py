@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import dropwhile, islice
 
+from triage.logs.diagnostic_lines import begins_with_any
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_languages
 from triage.logs.patterns import regex
@@ -34,6 +35,12 @@ TAILS = (
 )
 #: Wrappers whose text is another exception's.
 _WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
+# What an engine or a launcher raises when one of its processes failed.
+_REPORTS = regex(
+    r"\bEngineDeadError\b|Engine core initialization failed|EngineCore encountered an issue|See root cause above"
+    r"|\bChildFailedError\b|\bProcess(?:Raised|Exited)Exception\b|\bRay\w{0,40}Error\b|WorkerProc\w{0,20} (?:hit|init)"
+    r"|DataLoader worker .{0,80}exited|Worker failed with error|\bActorDiedError\b"
+)
 # Python's own frames, IPython's (`--> 12     assert x`) and pytest's (`>   assert x`).
 _ASSERTED = regex(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
 _NUMBERED = regex(r"\s{1,8}\d{1,7}(?:\s|$)")
@@ -59,6 +66,11 @@ _ENDS = ("Traceback (", "  File ", "nanobind: ", "[", "```", "~~~")
 def assertion_of(lines: Iterable[str]) -> str:
     """The first line that is an assertion, all that an ``AssertionError`` without a text says; empty if none is."""
     return next((match["assertion"] for line in lines if (match := _ASSERTED.match(line))), "")
+
+
+def reports_another(message: str) -> bool:
+    """True for what reports only that another process failed."""
+    return _REPORTS.search(message) is not None
 
 
 def is_exception_line(line: str) -> bool:
@@ -103,7 +115,8 @@ def _read(window: Window) -> Finding | None:
         if is_exception_line(following):
             break
         lines.append(following)
-    tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS or _CACHE_KEY.match(reason) is not None
+    says_nothing = begins_with_any(reason, TAILS) or reports_another(shown) or _CACHE_KEY.match(reason) is not None
+    tail = says_nothing or stated["name"] in _WRAPPERS
     specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
     message = "\n".join([shown, *lines[1:]])
     # As the front end ends its report, of which the beginning was not pasted.

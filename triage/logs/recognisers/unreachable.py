@@ -20,9 +20,11 @@ _RETOLD = regex(r"\bllvm_unreachable (?:at|in) `?(?P<file>[\w./-]{1,400}\.(?:cpp
 _STATED = regex(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 # `cantFail` prints this, then the error's own text, then the unreachable.
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"
+#: So many words on the same line, where lines were joined, are one.
+_FEWEST_WORDS = 3
 # Lines that are never the message: IR, diagnostics, Python's own output.
 _NOT_A_MESSAGE = regex(
-    r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// "
+    r"[\s#%^}{\"'/)(\]\[`~]|loc\(|module\b|Traceback |// "
     r"|.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
 )
 
@@ -34,10 +36,17 @@ def _is_message(line: str) -> bool:
 def reason_before(window: Window) -> list[str]:
     """The lines of the message, which precede the file and line."""
     before = window.before
+    joined = window.line.rpartition(_ANCHOR)[0].strip().rpartition(": ")[2]
+    if len(joined.split()) >= _FEWEST_WORDS and _is_message(joined) and joined[-1].isalnum():
+        return [joined]
     for distance in range(2, min(6, len(before)) + 1):
         if before[-distance].strip() == _CANT_FAIL:
             return [before[-index].strip() for index in range(distance, 0, -1)]
-    return [before[-1].strip()] if before and _is_message(before[-1]) else []
+    above = before[-1] if before else ""
+    if not above.strip() and len(before) > 1 and not before[-2].rstrip().endswith((":", ".")):
+        above = before[-2]  # as some paste it
+    above = above.removeprefix(window.line[: len(window.line) - len(window.line.lstrip())])
+    return [above.strip()] if _is_message(above) else []
 
 
 def _read(window: Window) -> Finding | None:
