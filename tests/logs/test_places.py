@@ -231,3 +231,23 @@ def test_a_line_of_triton_s_however_the_frame_is_printed(frame: str) -> None:
     raised = "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"
     diagnosis = diagnosed(f"{frame}\n    self.launch(*args)\n{raised}\n")
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("driver.py", 365, "Launcher.__call__")
+
+
+@pytest.mark.parametrize(
+    ("told", "file"),
+    [
+        ("My triton kernel fails with `CompilationError` in line 45 of kernel.py:", "kernel.py"),
+        ("The kernel of ours in `ops/attn.py:45` does not compile with triton 3.3", "ops/attn.py"),
+        ("I see this from attn.py, line 45, with triton 3.3", "attn.py"),
+        ("With triton main it is the dot at line 45 in attn.py that is refused", "attn.py"),
+        ("With triton it is raised in /v/site-packages/triton/compiler/compiler.py:45 of the package", None),
+        ("With triton 3.3 the kernels at attn.py:45 and in mlp.py:12 are refused", None),
+    ],
+)
+def test_a_kernel_s_line_that_a_sentence_names(told: str, file: str | None) -> None:
+    for error in (
+        "LLVM ERROR: Unsupported rounding mode for conversion.",
+        "error: 'tt.dot' op is bad",
+    ):
+        source = diagnosed(f"{told}\n\n{error}\n").source
+        assert (source and (source.file, source.line)) == (file and (file, 45))

@@ -6,11 +6,14 @@ of any length, then ``kernel.py:36:0: note: Pipeline failed while executing [`Co
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity
+from triage.logs.other_programs import is_sentence
 from triage.logs.patterns import regex
+from triage.logs.user_frames import frame_file, users_line
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 
 # Loggers state no column.
@@ -18,6 +21,35 @@ _STATED = regex(
     r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)"
     r"(?:\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
 )
+# The same in a sentence.
+_TOLD = regex(
+    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})\b"
+    r"|\b[Ll]ine (?P<number>[1-9]\d{0,6}) (?:of|in) [`'\"]?(?P<of>[^\s:\"'`()\[\]]{1,400}\.py)\b"
+)
+
+
+def with_told_place(findings: Sequence[Finding], lines: Iterable[str]) -> list[Finding]:
+    """The findings of a short text; one without a location gets the only line of the user's that sentences name."""
+    if not any(_lacks_place(finding.diagnosis) for finding in findings):
+        return [*findings]
+    told = {
+        (match["file"] or match["of"], match["line"] or match["number"])
+        for line in lines
+        if ".py" in line and is_sentence(line) and parse(line) is None and frame_file(line) is None
+        for match in _TOLD.finditer(line)
+    }
+    if len(told) != 1:
+        return [*findings]
+    ((file, number),) = told
+    source = users_line(file, f"{file}:{number}")
+    if source is None:
+        return [*findings]
+    return [
+        replace(finding, diagnosis=replace(finding.diagnosis, source=source), locations=(source,))
+        if _lacks_place(finding.diagnosis)
+        else finding
+        for finding in findings
+    ]
 
 
 def with_stated_place(finding: Finding, line: str) -> Finding:

@@ -1,4 +1,4 @@
-"""The compiler's file at which a short text says, in words, that an assertion failed, or where it breaks off in one.
+"""The compiler's file at which a short text says, in words, that the compiler failed, or where it breaks off.
 
 ``rc=134, an assert of LLVM's (Sequence.h:275)``
 """
@@ -10,9 +10,17 @@ from triage.logs.finding import Finding
 from triage.logs.functions import function_name
 from triage.logs.patterns import regex
 from triage.logs.text import last_component
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Diagnosis, Kind
 
-_FILE = regex(r"(?<![\w/.\\-])(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp)):(?P<line>[1-9]\d{0,6})\b")
+# With the function before or behind it, which is told from words by its spelling.
+_FUNCTION = r"(?=\w{0,60}(?:[a-z][A-Z]|::))[\w:]{3,200}"
+_FILE = regex(
+    rf"(?:(?<![\w:])(?P<before>{_FUNCTION})`?(?:\(\))?`?,? (?:\(|at |in ))?`?(?<![\w/.\\-])"
+    r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
+    rf"(?:`?(?:,? in |,? ?\()`?(?P<behind>{_FUNCTION}))?"
+)
+#: Failures of the compiler's own code.
+_OF_COMPILER = frozenset({Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.SEGFAULT, Kind.ABORT})
 
 
 # An assertion that the text breaks off in, before the word.
@@ -42,16 +50,24 @@ def _lacks_location(finding: Finding) -> bool:
     return diagnosis.kind is Kind.MLIR_DIAGNOSTIC and diagnosis.source is None and diagnosis.file is None
 
 
+def named_files(line: str) -> list[tuple[str, int, str | None]]:
+    """The files of C++ that a line names, each with its line and the function that is named beside it."""
+    return [
+        (last_component(match["file"]), int(match["line"]), function_name(match["before"] or match["behind"] or ""))
+        for match in _FILE.finditer(line)
+    ]
+
+
 def with_named_file(findings: Sequence[Finding], lines: Iterable[str]) -> list[Finding]:
-    """The findings; an assertion without a file gets the only one that the lines name."""
+    """The findings; a failure of the compiler's code without a place gets the only one that the lines name."""
     if not any(_lacks_file(finding) for finding in findings):
         return [*findings]
-    named = {(last_component(match["file"]), int(match["line"])) for line in lines for match in _FILE.finditer(line)}
+    named = {stated[:2]: stated[2] for line in lines for stated in named_files(line)}
     if len(named) != 1:
         return [*findings]
-    file, number = named.pop()
+    ((file, number), function) = named.popitem()
     return [
-        replace(finding, diagnosis=replace(finding.diagnosis, file=file, line=number))
+        replace(finding, diagnosis=_located(finding.diagnosis, file, number, function))
         if _lacks_file(finding)
         else finding
         for finding in findings
@@ -59,4 +75,9 @@ def with_named_file(findings: Sequence[Finding], lines: Iterable[str]) -> list[F
 
 
 def _lacks_file(finding: Finding) -> bool:
-    return finding.diagnosis.kind is Kind.ASSERTION and finding.diagnosis.file is None
+    diagnosis = finding.diagnosis
+    return diagnosis.kind in _OF_COMPILER and diagnosis.file is None and diagnosis.source is None
+
+
+def _located(diagnosis: Diagnosis, file: str, line: int, function: str | None) -> Diagnosis:
+    return replace(diagnosis, file=file, line=line, function=diagnosis.function or function)

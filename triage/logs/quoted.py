@@ -10,6 +10,7 @@ from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.functions import function_name
+from triage.logs.named_file import named_files
 from triage.logs.patterns import regex
 from triage.logs.recognisers import llvm_diagnostic, silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
@@ -126,13 +127,16 @@ _BARE = (
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
 # One that it quotes, or of which it has only the file.
 _ASSERTED = regex(
-    r"\b[Aa]ssert(?:ion|s)?(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
+    r"\b(?:[Aa]ssert(?:ion|s)?|ASSERT(?:ION)?)(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
     r"(?:`(?P<code>[^`\n]{4,400})`|'(?P<single>[^'\n]{4,400})'|\"(?P<double>[^\"\n]{4,400})\")(?=[\s.,;:)]|$)"
 )
 # What a program prints, which is none of these: `/b/Indexing.cu:92: f: block: [0,0,0], …`.
 _PRINTED = regex(r"\S{1,400}:\d{1,7}: ")
-_ASSERTS_AT = regex(
-    r"\b[Aa]ssert(?:ion|s)?\b[^.`]{0,40}\b(?:in|at) `?(?P<file>[\w./-]{1,200}\.(?:cpp|cc|h|hpp)):(?P<line>\d{1,7})\b"
+_ASSERTION_AT = regex(r"\b[Aa]ssert(?:ion|s)?\b[^.]{0,60}(?:\b(?:in|at) |\()")
+# The expression as it is written in the source.
+_CALLED = regex(
+    r"\b(?:fail|abort|crash|trigger|hit|trip)\w{0,5} (?:(?:on|at|in|with|the|an|this) ){0,3}"
+    r"`?assert\((?P<code>[^`\n]{3,300})\)"
 )
 # An assertion that the text breaks off in, before its expression.
 _CUT_ASSERTION = regex(
@@ -311,10 +315,12 @@ def _asserted(lines: list[str]) -> Finding | None:
         if quotes := _ASSERTED.search(line):
             shown = f"Assertion failed: {quotes[quotes.lastgroup or 0]}"
             return Finding(bounded_diagnosis(Kind.ASSERTION, shown, line.strip()), Specificity.DIAGNOSTIC, position)
-        if at := _ASSERTS_AT.search(line):
-            file = last_component(at["file"])
-            diagnosis = bounded_diagnosis(
-                Kind.ASSERTION, f"Assertion failed in {file}", line.strip(), file=file, line=int(at["line"])
-            )
+        if called := _CALLED.search(line):
+            shown = f"Assertion failed: {called['code']}"
+            return Finding(bounded_diagnosis(Kind.ASSERTION, shown, line.strip()), Specificity.DIAGNOSTIC, position)
+        if (at := _ASSERTION_AT.search(line)) and len(named := named_files(line[at.start() :])) == 1:
+            ((file, number, function),) = named
+            shown, facts = f"Assertion failed in {function or file}: {line.strip()}", {"file": file, "line": number}
+            diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, line.strip(), **facts, function=function)
             return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
     return None

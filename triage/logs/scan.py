@@ -18,7 +18,7 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
-from triage.logs.kernel_place import with_place_of_pipeline, with_stated_place
+from triage.logs.kernel_place import with_place_of_pipeline, with_stated_place, with_told_place
 from triage.logs.named_file import with_cut_assertion, with_named_file
 from triage.logs.named_function import with_named_function
 from triage.logs.named_pass import with_named_pass
@@ -302,12 +302,13 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     failed = context.only_failed if excerpts.whole else None
     whole = with_whole([_with_pass(finding, context, failed) for finding in whole])
     whole = with_named_pass(whole, excerpts.whole)
-    whole = with_named_file(with_cut_assertion(whole, excerpts.whole), excerpts.whole)
-    whole = with_named_function(whole, excerpts.whole)
+    whole = with_named_function(with_cut_assertion(whole, excerpts.whole), excerpts.whole)
+    whole = with_named_file(whole, excerpts.whole)
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:
         completed = with_any_source(completed, context.last_source)
         completed = with_line_of_triton(completed, context.only_tritons)
+        completed = with_told_place(completed, excerpts.whole)
     return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 
