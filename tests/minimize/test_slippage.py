@@ -22,6 +22,7 @@ from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.logs.outcomes import diagnose_outcome
+from triage.minimize import run as minimize_run
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.reproducer import reproducer
 from triage.minimize.result import MinimizeOptions, MinimizeResult
@@ -94,7 +95,10 @@ def reduced(trap: Trap, folder: Path) -> MinimizeResult:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("trap", _EACH)
-def test_never_slips(trap: Trap, tmp_path: Path, bench: Callable[[Trap], Bench]) -> None:
+def test_never_slips(
+    trap: Trap, tmp_path: Path, bench: Callable[[Trap], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minimize_run.reproducer, "reproducer", lambda *given: sharing_key(reproducer(*given)))
     machine = bench(trap)
     assert_a_trap(trap, machine, tmp_path)
 
@@ -105,7 +109,6 @@ def test_never_slips(trap: Trap, tmp_path: Path, bench: Callable[[Trap], Bench])
     assert not re.search(trap.second.says, said), f"both: {done.case.path.read_text()}\n{said[-2000:]}"
     assert done.holds, f"{done.ended}, confirmed {done.confirmed}, reproduced {done.reproduced}"
     script = done.folder / "reproducer.py"
-    script.write_text(sharing_key(script.read_text(encoding="utf-8")), encoding="utf-8")
     code, judged = machine.run(script)
     assert code == 1, judged
     said = machine.run(script, inner=True)[1]

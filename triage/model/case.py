@@ -290,7 +290,7 @@ def check_source(source: bytes, path: Path, name: str, classes: bool = False) ->
         raise InputError(f"{path}: defines no function {name!r}; it defines {known}")
 
 
-@lru_cache(maxsize=256)  # A file has several cases, and a case is read by several parts of a command.
+@lru_cache(maxsize=1024)  # A file has several cases, and a case is read by several parts of a command.
 def _defines(source: bytes, name: str, classes: bool) -> bool:
     # Most kernels are functions of the module, which the walk meets first; the rest of a large file costs more.
     kinds = (ast.FunctionDef, ast.ClassDef) if classes else (ast.FunctionDef,)
