@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blackwell_compiles import compiled
+from blackwell_compiles import UNPIPELINED, compiled
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes, tcgen05
@@ -76,6 +76,7 @@ def test_dots_become_the_instructions_that_the_rule_says() -> None:
         dot("i8", (128, 16, 32)),
         dot("i8", (128, 16, 32), capability=103),
     ]
+    cases = [{**case, "options": {**case["options"], **UNPIPELINED}} for case in cases]
     check(cases, compiled(KERNELS, cases))
 
 
