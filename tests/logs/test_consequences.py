@@ -101,3 +101,60 @@ def test_a_front_end_s_text_in_a_title_explains_no_failure_of_ptxas() -> None:
     text = "# arange's range must be a power of 2: also in triton 3.4?\n`ptxas` failed with error code 4294967295:\n"
     diagnosis = diagnose_text(text)
     assert diagnosis is not None and diagnosis.kind is Kind.PTXAS
+
+
+def test_a_name_that_a_title_quotes_is_the_reason_of_a_report_that_breaks_off() -> None:
+    report = "triton.compiler.errors.CompilationError: at 37:24:\n    tmp8 = _tmp7 + tmp6"
+    diagnosis = diagnose_text(f"# [inductor] \u201dtmp3 is not defined\u201c error in an embedding\n```\n{report}\n```")
+    assert diagnosis is not None and diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnosis.headline == "NameError: tmp3 is not defined"
+    assert diagnosis.source is not None and diagnosis.source.line == 37
+
+
+def test_the_line_of_a_kernel_that_is_shown_without_its_caret() -> None:
+    shown = "def k(x_ptr):\n    a = tl.load(x_ptr)\n    use = a or b or c\n    if use:\n        return"
+    diagnosis = diagnose_text(f"triton.compiler.errors.UnsupportedLanguageConstruct: at 3:10:\n{shown}\n```\n")
+    assert diagnosis is not None
+    assert diagnosis.headline == "UnsupportedLanguageConstruct at use = a or b or c"
+
+
+def test_text_below_an_assertion_that_a_title_cuts_off_is_not_part_of_it() -> None:
+    printed = "python: /b/C.cpp:390: L mlir::triton::hopperMma(int\nx): Assertion `n == 16 || n == 32' failed."
+    diagnosis = diagnose_text(f"# [bug] hopperMma(int x): Assertion `n == 16 || n == 32' faile\n\n```\n{printed}\n```")
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("C.cpp", 390, "hopperMma")
+    assert diagnosis.headline == "Assertion failed in hopperMma: n == 16 || n == 32"
+
+
+def test_an_assertion_of_a_kernel_of_cute() -> None:
+    frames = (
+        '  File "t.py", line 17, in <module>\n  File "my/cute/fwd.py", line 132, in __init__\n    assert n <= MOST\n'
+    )
+    diagnosis = diagnose_text(f"Traceback (most recent call last):\n{frames}AssertionError\n")
+    assert diagnosis is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION
+    assert diagnosis.headline == "AssertionError: assert n <= MOST"
+    assert diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("my/cute/fwd.py", 132)
+
+
+def test_an_exception_that_pybind11_prints_is_at_its_first_frame() -> None:
+    frames = "  /p/site-packages/triton_kernels/a.py(55): <module>\n  <frozen importlib._bootstrap>(488): _call\n"
+    stated = "Internal: AttributeError: module 'triton.language' has no attribute 'constexpr_function'"
+    diagnosis = diagnose_text(f"{stated}\n\nAt:\n{frames}  /p/site-packages/triton_kernels/b.py(8): <module>\n")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file.rpartition("/")[2], diagnosis.source.line) == ("a.py", 55)
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ("it refers to line 58 of `my/cute/softmax.py`:", 58),
+        ("Line 7 in softmax.py is where it stops.", 7),
+        ("line 58 of a.py, or line 3 of b.py", None),
+    ],
+)
+def test_a_place_in_words(told: str, line: int | None) -> None:
+    stated = "cutlass.base_dsl.common.DSLRuntimeError: DSLRuntimeError: The 'for' statement is not supported"
+    diagnosis = diagnose_text(f"CuTe DSL: {told}\n```\n{stated}\n```\n")
+    assert diagnosis is not None
+    assert (diagnosis.source.line if diagnosis.source else None) == line

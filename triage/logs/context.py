@@ -11,7 +11,7 @@ from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
 from triage.logs.evidence import LAUNCH
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
-from triage.logs.user_frames import frame_file, generated_line, is_installed, users_line
+from triage.logs.user_frames import frame_file, generated_line, is_innermost_first, is_installed, users_line
 from triage.model.diagnosis import SourceLocation
 
 # Up to 2.3 the functions are named by what they read and write.
@@ -42,7 +42,8 @@ _BLOCK = regex(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2}
 
 _TRACEBACK = "Traceback (most recent call last)"
 _OF_TRITON = regex(
-    r"triton(?!server|client|_python_backend)|inductor|(?<!\w)cutlass|cutlass_dsl|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
+    r"triton(?!server|client|_python_backend)|inductor|(?<!\w)cutlass|cutlass_dsl|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]"
+    r"|[\\/]cute[\\/]",
     re.IGNORECASE,
 )
 # Calls that trace a kernel of CuTe DSL, as frames show them: parts of their lines, and the lines.
@@ -84,6 +85,7 @@ ANCHORS = (
     ".py:",
     ".py](",
     ".py in ",
+    ".py(",
     "Cell In[",
     "Input In [",
     "<ipython-input-",
@@ -195,6 +197,8 @@ class Context:
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
         elif source := users_line(file, line, after):
+            if self._users is not None and is_innermost_first(line):
+                return
             self._users = source
             self._own = self._own if is_installed(file) else source
         elif generated := generated_line(file, line):

@@ -41,6 +41,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
         "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
         "CuteDSL", "cutlass.torch", "mark_layout_dynamic", "CuTe kernel",
+        "flash_attn.cute", "flash_attn/cute",
     ),
 }  # fmt: skip
 # Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
@@ -75,6 +76,7 @@ _ASSEMBLED = regex(r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?tmp
 # In a failing line itself: words of CuTe DSL's.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
+    r"|\bmlir_(?:global|addressof|constant|undef|zero|poison)\w{0,20}\(\) "  # what builds operations in Python
     r"|\bbase_dsl\b|\bcutlass\.(?:cute|_mlir|cutlass_dsl)\b|\bCu[Tt]e ?-?DSL\b|_cute_ops_gen|cuda_dialect_"
     r"|strides\[leading_dim\]|leading dimension from layout"
     r"|'cutlass(?:\.\w{1,40}){0,4}'"

@@ -31,6 +31,8 @@ _PYTHON = regex(
     r"|`?[\w.]{1,80}`?(?:\(\))? (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional )"
     r".{1,200})\.?$"
 )
+# The front end's words; Python's have the name in quotation marks.
+_NO_NAME = regex(r"[A-Za-z_]\w{0,80} is not defined\.?$")
 # What the front end, or the interpreter, met in the kernel's source.
 _ATTRIBUTE = regex(r"'(?:float|int|bool|tuple|list|str|constexpr|tensor|NoneType)' object has no attribute ")
 # As people retype it: with other quotation marks, or none.
@@ -275,6 +277,10 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
                 )
             if finding := _bare(position, text, read):
                 return finding
+            if _NO_NAME.match(text):
+                shown = f"NameError: {text}"
+                diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, shown, shown, exception="NameError", stage="source")
+                return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
             if kind := _kind(text):
                 stage = "source" if _ATTRIBUTE.match(text) else None
                 return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)

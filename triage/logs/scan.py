@@ -327,7 +327,7 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
         return told if told and (raised or told.diagnosis.kind is not Kind.FRONTEND_ERROR) else None
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
     if told := in_prose or quoted(lines):
-        return told
+        return attributed(told, Window(told.position, told.diagnosis.message, (), (), ()))
     if collector.prefixed:
         return None
     is_open = not (collector.findings or collector.others) and is_about(lines)

@@ -21,9 +21,11 @@ _FRAME = regex(
     r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
     r"|^(?P<rich>(?:[A-Za-z]:\\|/)[^:\"]{1,400}\.py):\d{1,7} in [\w<]"
+    # pybind11's, innermost first
+    r"|^ {1,8}(?P<pybind>[^\s:\"()]{1,400}\.py)\(\d{1,7}\): [\w<]"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, \[?line \d|,? in [\w<])"
 )
-_NUMBER = regex(r'["\]], \[?line (\d{1,7})|\.py:(\d{1,7})')
+_NUMBER = regex(r'["\]], \[?line (?P<python>\d{1,7})|\.py:(?P<plain>\d{1,7})|\.py\((?P<pybind>\d{1,7})\): ')
 # The line of the source that a notebook's frame is at, and how many lines it shows at most up to that one.
 _ARROW = regex(r"-{1,6}> ?(?:(?P<line>\d{1,7})|\[(?P<linked>\d{1,7})\]\(\S{0,400}\))(?P<text>(?: .{0,1000})?)$")
 _MOST_SHOWN = 6
@@ -50,6 +52,12 @@ def frame_file(line: str) -> str | None:
     return frame[frame.lastgroup or 0] if frame else None
 
 
+def is_innermost_first(line: str) -> bool:
+    """True for a frame of a traceback whose innermost frame stands above the others."""
+    frame = _FRAME.match(line)
+    return frame is not None and frame.lastgroup == "pybind"
+
+
 def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocation | None:
     """Where the frame is, if it is neither of Python nor of a library that compiles or launches kernels.
 
@@ -58,7 +66,7 @@ def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocatio
     if _OF_LIBRARY.search(file) or OF_WORKER.search(file) or _LEFT_OUT.match(file):
         return None
     if number := _NUMBER.search(line):
-        return SourceLocation(file, int(number[1] or number[2]))
+        return SourceLocation(file, int(number[number.lastgroup or 0]))
     marked = next(filter(None, map(_ARROW.match, islice(after, _MOST_SHOWN))), None)
     if marked is None:
         return None
@@ -73,7 +81,7 @@ def is_arrow(line: str) -> bool:
 def generated_line(file: str, line: str) -> SourceLocation | None:
     """Where the frame is, if it is in a program that torch generated."""
     number = _NUMBER.search(line) if _GENERATED.search(file) else None
-    return SourceLocation(file, int(number[1] or number[2])) if number else None
+    return SourceLocation(file, int(number[number.lastgroup or 0])) if number else None
 
 
 def is_installed(file: str) -> bool:

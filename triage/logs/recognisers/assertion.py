@@ -42,6 +42,9 @@ _FILE = regex(
 _BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 # The module is deleted after a pass gave up half-way: the error that it printed is the failure.
 _TEARDOWN = regex(r"Cannot destroy a value that still has uses|operation destroyed but still has uses")
+# What ends one, cut off in the last word.
+_CUT_END = regex(r"' f(?:a(?:i(?:le?)?)?)?$")
+_BEGINS = ("Assertion `", "Assertion '")
 # The end of a line that was wrapped before the expression.
 _SPLIT = "): Assertion"
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
@@ -67,6 +70,8 @@ def _glibc(line: str, quote: str) -> Assertion | None:
     head, _, rest = line.partition(f"ssertion {quote}")
     head = head[:-1]
     end = rest.rfind("' failed")
+    if end < 0 and (cut := _CUT_END.search(rest)):
+        end = cut.start()
     expression = " ".join(rest[: end if end >= 0 else None].split())
     line_number = _LINE.search(head)
     if line_number is None:
@@ -141,8 +146,8 @@ def _unwrapped(window: Window) -> str:
         return line
     line = whole = _with_place(window, line).rstrip()
     for index in range(min(_MAX_WRAPPED, len(window.after))):
-        if "' failed" in whole:
-            return whole
+        if "' failed" in whole or any(mark in window.after[index] for mark in _BEGINS):
+            break  # another one begins
         whole = f"{whole} {window.after[index].strip()}"
     return whole if "' failed" in whole else line
 

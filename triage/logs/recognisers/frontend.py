@@ -100,6 +100,13 @@ def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str 
     return any(name in _LIBRARY_FUNCTIONS for name in called)
 
 
+def _numbered(first_line: str, after: Sequence[str], number: int) -> str | None:
+    """The line of a kernel that is shown without the caret: they are counted from its ``def``."""
+    shown = [*([first_line] if first_line.strip() else []), *islice(after, _MAX_EXCERPT)]
+    whole = number <= len(shown) and _DEF.match(shown[0]) and not any(map(_ends_block, shown[:number]))
+    return shown[number - 1].rstrip() if whole else None
+
+
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
     """The excerpt's last line, the cause's lines, and the number of lines consumed."""
     caret = next((index for index, line in enumerate(after) if is_caret(line)), None)
@@ -110,7 +117,7 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
             if _ends_block(line) or line.startswith((" ", "def ", "@")):
                 break
             cause.append(line)
-        return None, cause, len(cause)
+        return _numbered(first_line, after, line_number), cause, len(cause)
     # With its indentation: the column counts it.
     excerpt = after[caret - 1].rstrip() if caret else first_line.rstrip() or None
     cause = []
