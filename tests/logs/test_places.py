@@ -51,6 +51,9 @@ IN_KERNEL = [
     (f'    # loc("/a/k.py":31:20):\nerror: {ERROR}', "/a/k.py", 31),
     (f"D:\\a\\k.py:31:20: error:\n{ERROR}", "D:\\a\\k.py", 31),
     (f"CI job 7: /a/k.py:31:20: error: {ERROR}", "/a/k.py", 31),
+    (f"/a/k.py(31): error: {ERROR}", "/a/k.py", 31),
+    (f"{ERROR}\n  at /a/k.py:31:20\nRuntimeError: PassManager::run failed", "/a/k.py", 31),
+    (f"{ERROR}\n  (/a/k.py:31)", "/a/k.py", 31),
     # a pipeline's end
     (f"error: size mismatch when packing elements\n{ENDS}k.py:36:0: {FAILED}", "k.py", 36),
     (f"LLVM ERROR: Unsupported rounding mode for conversion.\n{DUMPED}{ENDS}", "k.py", 36),

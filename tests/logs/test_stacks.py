@@ -145,3 +145,23 @@ def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:
         '  File "/venv/lib/python3.11/site-packages/triton/compiler/code_generator.py", line 223 in __init__\n'
     )
     assert (diagnosis.file, diagnosis.line) == ("code_generator.py", 223)
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        ("heap-use-after-free on address 0x60d000000c98 at pc 0x55d5c8f3a1b2", Kind.ABORT),
+        ("stack-buffer-overflow on address 0x7ffd0c98 at pc 0x55d5c8f3a1b2", Kind.ABORT),
+        ("SEGV on unknown address 0x000000000008", Kind.SEGFAULT),
+    ],
+)
+def test_a_sanitizer_s_report(stated: str, kind: Kind) -> None:
+    diagnosis = diagnose_text(
+        f"==123==ERROR: AddressSanitizer: {stated}\nREAD of size 8 at 0x60d000000c98 thread T0\n"
+        "    #0 0x55d5c8f3a1b2 in mlir::Operation::getBlock() /b/llvm/mlir/include/mlir/IR/Operation.h:205:23\n"
+        "    #1 0x55d5c8f3a1c7 in mlir::triton::gpu::hoist(mlir::ModuleOp) /b/triton/lib/Transforms/Hoist.cpp:88:5\n"
+        "    #2 0x55d5c8f3a1d9 in main /b/triton/bin/triton-opt.cpp:11:3\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.headline) == (kind, f"{stated.split(maxsplit=1)[0]} in hoist")
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Hoist.cpp", 88, "hoist")

@@ -122,6 +122,12 @@ def added_location(line: str) -> SourceLocation | None:
     return SourceLocation(added["file"], int(added["line"]), int(added["column"]) if added["column"] else None)
 
 
+def location_below(window: Window, distance: int) -> SourceLocation | None:
+    """The location that stands alone below a diagnostic and its notes."""
+    below = window.after[distance] if distance < len(window.after) else ""
+    return added_location(below) if below.strip().startswith(("(", "at ")) else None
+
+
 def is_caret(line: str) -> bool:
     """True for a line that only points at the one above it."""
     return _CARET.match(line) is not None

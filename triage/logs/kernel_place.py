@@ -19,7 +19,8 @@ from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 # Loggers state no column.
 _STATED = regex(
     r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)"
-    r"(?:\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
+    r"(?:\((?P<closed>\d{1,7})\): (?=error\b)"
+    r"|\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
 )
 # The same in a sentence.
 _TOLD = regex(
@@ -60,7 +61,7 @@ def with_stated_place(finding: Finding, line: str) -> Finding:
     stated = [*_STATED.finditer(line)]
     if len(stated) != 1:
         return finding
-    number, column = stated[0]["line"] or stated[0]["spelled"], stated[0]["column"]
+    number, column = stated[0]["line"] or stated[0]["spelled"] or stated[0]["closed"], stated[0]["column"]
     source = SourceLocation(stated[0]["file"], int(number), int(column) if column else None)
     return replace(finding, diagnosis=replace(diagnosis, source=source), locations=(source,))
 

@@ -19,6 +19,7 @@ from triage.logs.diagnostic_lines import (
     begins_with_any,
     is_caret,
     location_above,
+    location_below,
     parse,
 )
 from triage.logs.finding import Finding, Specificity
@@ -105,12 +106,6 @@ def _of_another_tool(diagnostic: DiagnosticLine) -> bool:
     return linter or any(_NOT_A_KERNEL.search(location.file) for location in diagnostic.locations)
 
 
-def _below(window: Window, distance: int) -> SourceLocation | None:
-    """The location that stands alone below a diagnostic and its notes."""
-    below = window.after[distance] if distance < len(window.after) else ""
-    return added_location(below) if below.strip().startswith(("(", "at ")) else None
-
-
 def _of_operation(line: str, notes: Sequence[DiagnosticLine], window: Window) -> tuple[SourceLocation, ...]:
     """Where the operation is whose error has no location itself: what the line above it states, an alias defined
     nearby, its note, or the operation that this shows."""
@@ -156,7 +151,7 @@ def _read(window: Window) -> Finding | None:
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
     excerpt, notes, lines = _block(after)
     is_bare = not error.locations and _OPERATION.search(error.text) is not None
-    if is_bare and (added := added_location(window.line) or _below(window, len(lines))):
+    if is_bare and (added := added_location(window.line) or location_below(window, len(lines))):
         error = replace(error, locations=(added,))
     if not error.locations:
         error = replace(error, locations=_of_operation(line, notes, window))

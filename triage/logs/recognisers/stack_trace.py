@@ -6,6 +6,7 @@ LLVM:  ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType)
 macOS: ``7   triton-opt   0x00000001 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) + 360``
 gdb:   ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
 lldb:  ``frame #5: 0x00007f92 libtriton.so`mlir::triton::gpu::toLinearLayout(type=...) at Conversions.cpp:1271:10``
+sanitizers: ``#1 0x55d5 in mlir::triton::gpu::toLinearLayout(…) /b/LinearLayoutConversions.cpp:1271:10``
 abseil: ``PC: @     0x7f92  (unknown)  mlir::triton::gpu::toLinearLayout()``, and further frames without ``PC:``
 """
 
@@ -38,6 +39,8 @@ _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
 _STOPPED = regex(
     r"^(?:0x[0-9a-f]{4,16} in )?(?P<rest>[\w:~<>]{1,300}[^#]{0,600}? \(.{0,2000}\) (?:at|from) \S{1,1000})$"
 )
+# `ERROR: AddressSanitizer: heap-use-after-free on address …`
+_SANITIZER = regex(r"\b(?:Address|Memory|HWAddress)Sanitizer: (?P<what>[\w-]{3,60})")
 _SIGNAL = "received signal SIG"
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
@@ -120,6 +123,7 @@ def _stopped(lines: Iterable[str]) -> str | None:
 
 def _read(window: Window) -> Finding | None:
     if _SIGNAL in window.line:
+        above: list[str] = []
         below = list(islice(window.after, _NEAR))
         stopped = _stopped(below[:1])
         frames = [stopped] if stopped and not any(map(_FRAME.match, below)) else []
@@ -136,13 +140,16 @@ def _read(window: Window) -> Finding | None:
     library = next((match["name"] for shown in frames if (match := _LIBRARY.search(shown))), None)
     if crashed is None and library is None:
         return None
+    ended_by = next((match["what"] for line in above if (match := _SANITIZER.search(line))), None)
     aborted = any(shown.startswith(_ABORTING) for shown in frames)
+    if ended_by is not None:
+        aborted = ended_by != "SEGV"
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
     message = "\n".join([_TITLE, *frames[:16]])
     return finding(
         window,
         kind,
-        f"The compiler {how} in {crashed.name if crashed else library}",
+        f"{ended_by or f'The compiler {how}'} in {crashed.name if crashed else library}",
         message,
         Specificity.SYMPTOM,
         function=crashed.name if crashed else None,
@@ -160,7 +167,7 @@ def _continues(before: Sequence[str]) -> bool:
 
 
 RECOGNISER = Recogniser(
-    anchors=(" 0x0000", "#0  ", "frame #0: 0x", "PC: @", _SIGNAL),
+    anchors=(" 0x0000", "#0  ", "#0 0x", "frame #0: 0x", "PC: @", _SIGNAL),
     read=_read,
     examples={
         "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
@@ -169,6 +176,7 @@ RECOGNISER = Recogniser(
         "0x00007ff in mlir::A::f (this=0x0) at /b/A.h:54": Kind.SEGFAULT,
         "7   triton-opt   0x0000000102f1f6c8 mlir::A::f(int) const + 360": Kind.SEGFAULT,
         "* frame #0: 0x00007f01 libtriton.so`mlir::A::f(this=0x0) const at A.cpp:214:11": Kind.SEGFAULT,
+        "    #0 0x55d5c8f3a1b2 in mlir::A::f(int) /b/A.cpp:1:2": Kind.SEGFAULT,
         "PC: @     0x7f2b1c0d7a34  (unknown)  mlir::triton::f()": Kind.SEGFAULT,
     },
     most=Specificity.SYMPTOM,

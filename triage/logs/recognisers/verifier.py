@@ -1,6 +1,6 @@
 """A verifier's error quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
 
-from triage.logs.diagnostic_lines import location_above
+from triage.logs.diagnostic_lines import location_above, location_below
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -17,7 +17,10 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if _STATED.match(line) is None:
         return None
-    return finding(window, Kind.MLIR_DIAGNOSTIC, line, locations=location_above(window.before))
+    below = location_below(window, 0)
+    return finding(
+        window, Kind.MLIR_DIAGNOSTIC, line, locations=location_above(window.before) or ((below,) if below else ())
+    )
 
 
 RECOGNISER = Recogniser(
