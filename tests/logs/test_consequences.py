@@ -158,3 +158,23 @@ def test_a_place_in_words(told: str, line: int | None) -> None:
     diagnosis = diagnose_text(f"CuTe DSL: {told}\n```\n{stated}\n```\n")
     assert diagnosis is not None
     assert (diagnosis.source.line if diagnosis.source else None) == line
+
+
+@pytest.mark.parametrize(
+    ("title", "is_cause"),
+    [
+        ("Unsupported DotOp found when converting TritonGPU to LLVM", True),
+        ("[BUG] unsupported conversion from bf16 to f16 in ElementwiseOp", True),
+        ("Failed to find a layout conversion for the operand", True),
+        ("Cannot use LLVM 17?", False),
+        ("Failed to run my kernel with triton on a new machine", False),
+    ],
+)
+def test_a_title_that_consists_of_the_compiler_s_message(title: str, is_cause: bool) -> None:
+    for consequence in (
+        "/w/k.py:8:0: error: Failures have been detected while processing an MLIR pass pipeline",
+        "RuntimeError: PassManager::run failed",
+    ):
+        diagnosis = diagnose_text(f"# {title}\n\nWith triton 3.4:\n```\n{consequence}\n```\n")
+        assert diagnosis is not None
+        assert (diagnosis.headline in title) is is_cause

@@ -40,6 +40,11 @@ _MISSING = regex(r"\b(?P<owner>triton(?:\.\w{1,60}){0,5})\W{0,2} has no attribut
 # A term of the compiler, and a word for what is wrong with it.
 _TERM = regex(r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
 _WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+# A title that consists of a compiler's message, and what such a message is about.
+_MESSAGE = regex(r"(?:[Uu]nsupported|[Ii]nvalid|[Ee]xpected|[Cc]annot|[Ff]ailed to) [A-Za-z`'][^?]{12,300}$")
+_ABOUT = regex(
+    r"\b[A-Z]\w{1,40}Op\b|\b(?:MLIR|LLVM|TritonGPU|layout|encoding|MMA|conversion|lower(?:ing)?|legaliz\w+)\b"
+)
 # Of glog and absl, which the compiler does not use.
 _CHECK = "Check failed: "
 # What stands in quotation marks of any kind; a word alone is a name.
@@ -310,7 +315,15 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])
         return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
-    return _asserted(lines) or _named(lines)
+    return _asserted(lines) or _named(lines) or _of_title(lines)
+
+
+def _of_title(lines: list[str]) -> Finding | None:
+    """The compiler's message that a title consists of, where what is below it has no other."""
+    title = _TAG.sub("", lines[0].strip()) if len(lines) > 1 else ""
+    if not (_MESSAGE.match(title) and _ABOUT.search(title)):
+        return None
+    return Finding(bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, title, title), Specificity.SYMPTOM, 0)
 
 
 def _asserted(lines: list[str]) -> Finding | None:
