@@ -178,3 +178,36 @@ def test_a_title_that_consists_of_the_compiler_s_message(title: str, is_cause: b
         diagnosis = diagnose_text(f"# {title}\n\nWith triton 3.4:\n```\n{consequence}\n```\n")
         assert diagnosis is not None
         assert (diagnosis.headline in title) is is_cause
+
+
+#: Reasons that Python code of Triton's raises, and what other programs raise because of them.
+REASONS = (
+    "ValueError: type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')",
+    "NameError: Cannot access global variable C from within @jit'ed function.",
+    "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered",
+)
+REPORTS = (
+    "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:",
+    "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
+    "torch._inductor.select_algorithm.NoValidChoicesError: No choices to select",
+    "RuntimeError: DataLoader worker (pid 12) exited unexpectedly",
+)
+
+
+@pytest.mark.parametrize("link", ["", "During handling of the above exception, another exception occurred:\n\n"])
+def test_an_exception_that_only_reports_another_one_is_no_cause(link: str) -> None:
+    for reason in REASONS:
+        for report in REPORTS:
+            frames = 'Traceback (most recent call last):\n  File "/w/k.py", line 9, in f\n    k[(1,)](x)\n'
+            diagnosis = diagnose_text(f"Triton:\n{frames}{reason}\n\n{link}{frames}{report}\n")
+            assert diagnosis is not None
+            assert diagnosis.message.partition("\n")[0] in reason
+
+
+@pytest.mark.parametrize("between", ["", "\nTraceback (most recent call last):\n"])
+def test_a_front_end_s_text_is_the_reason_of_the_report_that_breaks_off_below_it(between: str) -> None:
+    report = "triton.compiler.errors.CompilationError: at 5:10:\ndef k(x_ptr):"
+    for reason in REASONS[:2]:
+        diagnosis = diagnose_text(f"{reason}\n{between}{report}\n")
+        assert diagnosis is not None and diagnosis.headline in reason
+        assert diagnosis.source is not None and diagnosis.source.line == 5

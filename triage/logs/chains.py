@@ -3,6 +3,7 @@
 Python prints the innermost exception first; that one says what is wrong, the outermost what kind of failure it became.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -100,7 +101,8 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
         diagnosis = replace(main.diagnosis, exception=outer.diagnosis.exception, related=related)
         return replace(main, diagnosis=diagnosis, foreign=_both(inner.foreign, outer.foreign))
     # The inner exception explains an outer one without a reason, or is its explicit cause and has a reason itself.
-    inner_explains = not has_reason(outer.diagnosis) or (is_cause and has_reason(inner.diagnosis))
+    says_nothing = outer.specificity is Specificity.TAIL or not has_reason(outer.diagnosis)
+    inner_explains = says_nothing or (is_cause and has_reason(inner.diagnosis))
     main, other = (inner, outer) if inner_explains else (outer, inner)
     kind = main.diagnosis.kind
     # Failures of ptxas, assertions and the like keep their own kind inside a CompilationError.
@@ -124,8 +126,18 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     )
 
 
-def join_chains(findings: Iterable[Finding], links: list[ChainLink]) -> list[Finding]:
-    """The findings, those of each chain of exceptions joined, at the position of its innermost."""
+def _completes(inner: Finding, outer: Finding, boundaries: Sequence[int]) -> bool:
+    """True where the line between two exceptions is missing: a text of the front end's that has no location, and below
+    it a report that was cut off before its reason."""
+    diagnosis = inner.diagnosis
+    is_reason = diagnosis.kind is Kind.FRONTEND_ERROR and not inner.locations and has_reason(diagnosis)
+    apart = bisect_right(boundaries, inner.position) < bisect_right(boundaries, outer.position)
+    return is_reason and lacks_reason(outer) and not apart
+
+
+def join_chains(findings: Iterable[Finding], links: list[ChainLink], boundaries: Sequence[int] = ()) -> list[Finding]:
+    """The findings, those of each chain of exceptions joined, at the position of its innermost. ``boundaries``: lines
+    where an independent part of the log begins."""
     remaining = iter([*links, None])
     link = next(remaining)
     result: list[Finding] = []
@@ -140,6 +152,8 @@ def join_chains(findings: Iterable[Finding], links: list[ChainLink]) -> list[Fin
             continue
         if pending is not None and last_exception is not None and result[last_exception].position < pending.position:
             result[last_exception] = joined(result[last_exception], finding, pending.is_cause)
+        elif last_exception is not None and _completes(result[last_exception], finding, boundaries):
+            result[last_exception] = joined(result[last_exception], finding, True)
         else:
             result.append(finding)
             last_exception = len(result) - 1

@@ -294,7 +294,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         collector.findings.insert(0, replace(quotation, specificity=specificity))
     if not collector.states_a_cause:
         collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
-    joined = _with_stacks(chains.join_chains(collector.findings, links))
+    joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
     if captured:  # the kernel that triage compiles itself is known
         joined = with_place_of_pipeline(joined, context.boundaries)
     whole = settled(joined, excerpts.evidence, excerpts.whole)

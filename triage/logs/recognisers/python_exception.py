@@ -34,7 +34,7 @@ TAILS = (
     "AMD LLVM ",
 )
 #: Wrappers whose text is another exception's.
-_WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
+_WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError", "NoValidChoicesError")
 # What an engine or a launcher raises when one of its processes failed.
 _REPORTS = regex(
     r"\bEngineDeadError\b|Engine core initialization failed|EngineCore encountered an issue|See root cause above"
