@@ -44,6 +44,7 @@ SHAPES = {
     "a list": "On triton 3.4:\n- {cause}\n- {consequence}",
     "indented": "About triton.\n    {cause}\n    {consequence}",
     "an unknown prefix": "About triton.\nsvc-7 | w1 >> {cause}\nsvc-7 | w1 >> {consequence}",
+    "code in a sentence": "On triton 3.4 I get `{cause}` and then `{consequence}`.",
     "below": "About triton.\n{consequence}\n\nThe log above it has\n\n{cause}",
 }
 

@@ -63,7 +63,7 @@ _SHORTEST_TAIL = 16
 
 def begins_with_any(error: str, texts: Iterable[str]) -> bool:
     """Whether an error begins with one of the texts, or is the beginning of one, cut off."""
-    cut = error.rstrip(" .…")
+    cut = error.rstrip(" .…`'\"")
     return any(error.startswith(text) or (len(cut) >= _SHORTEST_TAIL and text.startswith(cut)) for text in texts)
 
 
