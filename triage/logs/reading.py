@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TypeAlias, cast
 
+from triage.logs.wrapped import unwrapped
 from triage.model.visible import CONTROL
 
 #: A text, its lines, or a stream of bytes (a file, standard input).
@@ -156,9 +157,10 @@ def _plain(block: bytes, escaped: bool) -> bytes:
     if not block.isascii():
         for typographic, plain in _TYPOGRAPHIC.items():
             block = block.replace(typographic, plain)
-    if len(block) <= _COPIED:
-        block = _MARKED.sub(_unmarked, block)
-    return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+    if len(block) > _COPIED:
+        return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+    block = _CONTROL.sub(b"", _MARKED.sub(_unmarked, block))
+    return unwrapped(block.decode("utf-8", "replace")).encode()
 
 
 def _unmarked(match: re.Match[bytes]) -> bytes:
