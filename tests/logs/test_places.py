@@ -239,6 +239,21 @@ def test_a_line_of_triton_s_however_the_frame_is_printed(frame: str) -> None:
 @pytest.mark.parametrize(
     ("told", "file"),
     [
+        ("With triton 3.3 it fails at `ops/align.py` lines 150 and 276, both of them loads", "align.py"),
+        ("It is in the triton kernel of align.py, lines 12-40, that I see this", "align.py"),
+        ("The loads on lines 3, 7 and 9 of `align.py` are refused by triton", "align.py"),
+        ("With triton 3.3 it fails at align.py lines 150 and 276 and in mlp.py lines 3 to 8", None),
+        ("In /v/site-packages/triton/compiler/compiler.py lines 3 to 8 it is raised", None),
+    ],
+)
+def test_a_file_of_which_a_sentence_names_several_lines(told: str, file: str | None) -> None:
+    diagnosis = diagnosed(f"{told}\n\nerror: 'tt.dot' op is bad\n")
+    assert (diagnosis.file, diagnosis.line, diagnosis.source) == (file, None, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "file"),
+    [
         ("My triton kernel fails with `CompilationError` in line 45 of kernel.py:", "kernel.py"),
         ("The kernel of ours in `ops/attn.py:45` does not compile with triton 3.3", "ops/attn.py"),
         ("I see this from attn.py, line 45, with triton 3.3", "attn.py"),

@@ -138,6 +138,39 @@ def test_stacks_of_other_handlers_and_debuggers(stack: str, function: str, file:
     assert (diagnosis.kind, diagnosis.function, diagnosis.file) == (Kind.SEGFAULT, function, file)
 
 
+REPORTED = """#4  0x00007f01 in __assert_fail_base (fmt=0x7f02 "%s%s%s:%u: %s%sAssertion `%s' failed.\\n%n",
+    assertion=assertion@entry=0x7f03 "i < n && \\"Invalid index!\\"", file=file@entry=0x7f04 "/b/llvm/ADT/ArrayRef.h",
+    line=line@entry=257, function=function@entry=0x7f05 "const T& llvm::ArrayRef<T>::operator[](size_t) const")
+    at ./assert/assert.c:92
+"""
+
+
+@pytest.mark.parametrize(
+    ("frame", "function"),
+    [
+        (REPORTED, "ArrayRef::operator[]"),
+        (" ".join(REPORTED.split()), "ArrayRef::operator[]"),
+        (REPORTED[: REPORTED.index("function=")], None),
+        (
+            '#5  0x00007f01 in __assert_fail (assertion=0x7f03 "i < n && \\"Invalid index!\\"", '
+            'file=0x7f04 "/b/llvm/ADT/ArrayRef.h", line=257, function=<optimized out>) at assert.c:101\n',
+            None,
+        ),
+        (
+            'frame #3: 0x00018 libsystem_c.dylib`__assert_rtn(func="f", file="/b/ArrayRef.h", line=257, '
+            'expr="i < n && \\"Invalid index!\\"")',
+            "f",
+        ),
+    ],
+    ids=["gdb", "joined", "cut", "optimised", "lldb"],
+)
+def test_the_arguments_of_what_reports_an_assertion(frame: str, function: str | None) -> None:
+    diagnosis = diagnosed(f"Thread 1 received signal SIGABRT, Aborted.\n(gdb) bt\n{frame}\n#9 0x0 in triton::f ()\n")
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ASSERTION, "ArrayRef.h", 257)
+    assert diagnosis.headline.endswith(": Invalid index!")
+    assert diagnosis.function == function
+
+
 def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:
     diagnosis = diagnosed(
         "It ends in a Segmentation fault (exit code 139).\n\nFatal Python error: Segmentation fault\n\n"

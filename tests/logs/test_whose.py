@@ -371,3 +371,30 @@ def test_what_only_triton_prints_among_programs_that_use_torch(text: str, kind: 
 )
 def test_a_list_of_packages_with_triton_makes_nothing_told_triton_s(told: str, listed: str) -> None:
     assert diagnose_text(f"{told}\n\n- GPU: H100\n{listed}\n\nIt happens with every model.\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (
+            "t.py::test_a[4] <unknown>:0: error: 'arith.addi' op not assigned a pipeline stage\n" * 12,
+            "mlir-diagnostic",
+        ),
+        ("[gw1] k.py:3:4: error: 'tt.load' op not assigned a pipeline stage\n", "mlir-diagnostic"),
+        (
+            "The kernels of our Triton extension do not compile:\n\n```\nLLVM Translation failed for operation: "
+            "builtin.unrealized_conversion_cast\n```\n\nThe service does not start.",
+            "mlir-diagnostic",
+        ),
+        ("Our triton port says `LLVM Translation failed for operation: tt.load` and goes on.", "mlir-diagnostic"),
+        (
+            "With CuTe DSL the process reports:\n\nCUDA Dialect Assertion failed on CUDA error:\n"
+            "cudaErrorInvalidValue - invalid argument\n\nFatal Python error: Aborted\n",
+            "launch-error",
+        ),
+        ("On Triton:\nhipErrorInvalidValue - invalid argument\nAborted (core dumped)\n", "launch-error"),
+    ],
+)
+def test_words_that_are_a_compile_s(text: str, kind: str) -> None:
+    diagnosis = diagnose_any(text)
+    assert diagnosis is not None and diagnosis.kind.value == kind

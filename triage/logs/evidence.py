@@ -65,7 +65,7 @@ _ITEM = regex(
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|tle|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
-    r"|\bptxas-blackwell\b"
+    r"|\bptxas-blackwell\b|' op not assigned a pipeline stage"
     r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",

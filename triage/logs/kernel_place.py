@@ -13,6 +13,7 @@ from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.other_programs import is_sentence
 from triage.logs.patterns import regex
+from triage.logs.text import last_component
 from triage.logs.user_frames import frame_file, users_line
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 
@@ -27,18 +28,39 @@ _TOLD = regex(
     r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})\b"
     r"|\b[Ll]ine (?P<number>[1-9]\d{0,6}) (?:of|in) [`'\"]?(?P<of>[^\s:\"'`()\[\]]{1,400}\.py)\b"
 )
+# Several lines of a file: which of them failed first is not told.
+_TOLD_LINES = regex(
+    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)[`'\"]?,? \(?(?:(?:at|on|in) )?[Ll]ines? "
+    r"\d{1,7}(?:, \d{1,7}){0,8}(?:,? (?:and|or|to|&) | ?[-\u2013] ?)\d{1,7}\b"
+    r"|\b[Ll]ines \d{1,7}(?:, \d{1,7}){0,8}(?:,? (?:and|or|to|&) | ?[-\u2013] ?)\d{1,7} (?:of|in) "
+    r"[`'\"]?(?P<of>[^\s:\"'`()\[\]]{1,400}\.py)\b"
+)
 
 
 def with_told_place(findings: Sequence[Finding], lines: Iterable[str]) -> list[Finding]:
-    """The findings of a short text; one without a location gets the only line of the user's that sentences name."""
+    """The findings of a short text; one without a location gets the only line of the user's that sentences name,
+    or the only file where they name several of its lines."""
     if not any(_lacks_place(finding.diagnosis) for finding in findings):
         return [*findings]
-    told = {
-        (match["file"] or match["of"], match["line"] or match["number"])
+    sentences = [
+        line
         for line in lines
         if ".py" in line and is_sentence(line) and parse(line) is None and frame_file(line) is None
+    ]
+    told = {
+        (match["file"] or match["of"], match["line"] or match["number"])
+        for line in sentences
         for match in _TOLD.finditer(line)
+        if not _TOLD_LINES.match(line, match.start())
     }
+    files = {match["file"] or match["of"] for line in sentences for match in _TOLD_LINES.finditer(line)}
+    if not told and len(files) == 1 and users_line(file := files.pop(), f"{file}:1"):
+        return [
+            replace(finding, diagnosis=replace(finding.diagnosis, file=last_component(file)))
+            if _lacks_place(finding.diagnosis)
+            else finding
+            for finding in findings
+        ]
     if len(told) != 1:
         return [*findings]
     ((file, number),) = told

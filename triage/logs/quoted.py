@@ -123,6 +123,10 @@ _BARE = (
         ),
     ),
     (
+        "error: ",
+        regex(r"(?:^|[\s:`\"'(])(?P<text>LLVM Translation failed for operation: [a-z_]{1,20}\.\w{1,60})"),
+    ),
+    (
         "LLVM ERROR: ",
         regex(
             r"(?:^|[\s:`\"'(])"

@@ -7,10 +7,12 @@ libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector
 BSD:    ``Assertion failed: (k >= 1 && "why"), function f, file Dialect.cpp, line 2404.``
 MSVC:   ``Assertion failed: k >= 1 && "why", file D:\\b\\Dialect.cpp, line 2404``
 musl:   ``Assertion failed: k >= 1 && "why" (/b/Dialect.cpp: f: 2404)``
+gdb:    ``#5 0x7f in __assert_fail (assertion=0x7f "k >= 1", file=0x7f "/b/Dialect.cpp", line=2404, function=0x7f "f"``
 abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 vs. 1) why``
 """
 
 from dataclasses import dataclass
+from itertools import islice, takewhile
 
 from triage.logs import diagnostic_lines, text
 from triage.logs.diagnostic_lines import error_before
@@ -47,6 +49,16 @@ _CUT_END = regex(r"' f(?:a(?:i(?:le?)?)?)?$")
 _BEGINS = ("Assertion `", "Assertion '")
 # The end of a line that was wrapped before the expression.
 _SPLIT = "): Assertion"
+# The arguments of what reports it, each perhaps with its value on entry and its address.
+_ARGUMENTS = regex(
+    r"\b(?P<name>assertion|assert|expr|file|line|function|func)=(?:\w{1,20}@entry=)?(?:0x[0-9a-f]{1,16} )?"
+    r"(?:\"(?P<text>(?:[^\"\\]|\\.){0,4000})\"|(?P<number>\d{1,7}))"
+)
+_UNESCAPED = regex(r"\\([\"'\\])")
+_REPORTER = "__assert_"
+_NEXT_FRAME = regex(r"\s{0,16}(?:(?:\* )?frame )?#\d|\s{0,16}$|\(gdb\)|```")
+#: Lines that a debugger prints of one frame.
+_MOST_OF_FRAME = 8
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 
@@ -118,8 +130,21 @@ def _stated(line: str) -> Assertion | None:
     return Assertion(expression, function, text.last_component(file), int(number[:7]))
 
 
+def _of_debugger(line: str) -> Assertion | None:
+    """The arguments of the frame that reports it, as gdb and lldb print them."""
+    stated = {part["name"]: part["text"] or part["number"] for part in _ARGUMENTS.finditer(line) if part.group()}
+    expression = stated.get("assertion") or stated.get("assert") or stated.get("expr")
+    if not expression or not (stated.get("line") or "0").isdecimal():
+        return None
+    pretty, number = stated.get("function") or stated.get("func"), stated.get("line")
+    file = text.last_component(stated.get("file") or "") or None
+    return Assertion(_UNESCAPED.sub(r"\1", expression), pretty, file, int(number) if number else None)
+
+
 def parse(line: str) -> Assertion | None:
     """The assertion in a line, if there is one."""
+    if _REPORTER in line and (reported := _of_debugger(line)):
+        return reported
     if "ssertion `" in line:
         return _glibc(line, "`")
     if "ssertion '" in line:
@@ -139,6 +164,9 @@ def _unwrapped(window: Window) -> str:
     """The line, joined with those after it up to the one that ends the assertion, or with the one before it where a
     terminal broke the word itself: ``Asse``, ``rtion `x' failed.``"""
     line = window.line
+    if _REPORTER in line:
+        rest = takewhile(lambda below: not _NEXT_FRAME.match(below), islice(window.after, _MOST_OF_FRAME))
+        return " ".join([line.rstrip(), *map(str.strip, rest)])
     if _BROKEN.match(line) and window.before:
         return window.before[-1].rstrip() + line
     is_split = line.rstrip().endswith(_SPLIT) and bool(window.after) and window.after[0].strip().startswith(("`", "'"))
@@ -214,6 +242,7 @@ RECOGNISER = Recogniser(
         "' failed.",
         _SPLIT,
         "] Check failed: ",
+        _REPORTER,
     ),
     read=_read,
     examples=dict.fromkeys(
@@ -231,6 +260,7 @@ RECOGNISER = Recogniser(
             "python: /b/Dialect.cpp:12:\nint mlir::A::f(\nint) const: Assertion `x >= 1' failed.",
             "python: /b/Dialect.cpp:12:\n  mlir::A::f(int): Assertion\n  `(x >= 1 &&\n   y)'\n  failed.",
             "the pass triggers assertion `x >= 1' failed.",
+            '#5 0x00007f in __assert_fail (assertion=0x7f12 "x >= 1", \n    file=0x7f13 "/b/Dialect.cpp", line=12)',
         ),
         Kind.ASSERTION,
     ),

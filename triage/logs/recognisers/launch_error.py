@@ -26,7 +26,7 @@ _RUNTIME = regex(
 )
 # By the name of the error, as CuTe DSL's users pass it on.
 _BY_NAME = regex(
-    r"(?:CUDA|HIP) [Ee]rror: (?P<text>(?:cuda|hip)Error"
+    r"(?:(?:CUDA|HIP) [Ee]rror: |^\s{0,16}(?=\w{1,60} - ))(?P<text>(?:cuda|hip)Error"
     r"(?!NoDevice|InsufficientDriver|MemoryAllocation|OutOfMemory)[A-Z]\w{3,60}.{0,200})"
 )
 _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
@@ -75,6 +75,8 @@ RECOGNISER = Recogniser(
         "IGC: ",
         "cuLaunchKernel",
         "rror: ",
+        "cudaError",
+        "hipError",
         "Memory access fault",
         "HSA_STATUS_ERROR_",
         "execute failed",
@@ -99,6 +101,7 @@ RECOGNISER = Recogniser(
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
         "RuntimeError: CUDA Error: cudaErrorInvalidValue": Kind.LAUNCH_ERROR,
+        "cudaErrorInvalidValue - invalid argument": Kind.LAUNCH_ERROR,
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
     },
