@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triage.logs import diagnose_text
+from triage.logs import diagnose_text, findings
 from triage.model.diagnosis import Kind
 
 #: What states a cause, its kind, and the words of it that the headline has.
@@ -212,3 +212,55 @@ def test_a_front_end_s_text_is_the_reason_of_the_report_that_breaks_off_below_it
         diagnosis = diagnose_text(f"{reason}\n{between}{report}\n")
         assert diagnosis is not None and diagnosis.headline in reason
         assert diagnosis.source is not None and diagnosis.source.line == 5
+
+
+#: What the host compiler or its linker prints, the words of it that the headline has, and its place.
+OF_HOST = (
+    ("/tmp/tmpab12cd34/cuda_utils.c:5:10: fatal error: Python.h: No such file or directory", "Python.h", 5),
+    ("/tmp/tmpab12cd34/main.c:3:10: fatal error: 'cuda.h' file not found", "cuda.h", 3),
+    ("cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.h': No such file or directory",
+     "Python.h", 12),
+    ("/usr/bin/ld: cannot find -lcuda: No such file or directory", "-lcuda", None),
+    ("clang: error: unknown argument: '-Wno-psabi'", "unknown argument", None),
+)  # fmt: skip
+HOST_FAILED = (
+    "CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/cuda_utils.c', '-O3']' returned non-zero exit "
+    "status 1.",
+    "subprocess.CalledProcessError: Command '['C:\\\\VC\\\\cl.exe', 'C:\\\\Temp\\\\tmpab12cd34\\\\main.c', '-O2'",
+)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "With triton:\n```python\n{failed}\n```\n\n```\n{printed}\n    5 | #inc\n```\n",
+        "{failed}\n\nAnd the error cause was:\n{printed}\n",
+        "Error in triton:\n{failed}\n\nsomebody\nThe same here.\n{failed}\nwith\n{printed}\n",
+    ],
+)
+def test_what_the_host_compiler_printed_below_the_report_of_its_failure(shape: str) -> None:
+    for printed, words, line in OF_HOST:
+        for failed in HOST_FAILED:
+            diagnosis = diagnose_text(shape.format(failed=failed, printed=printed))
+            assert diagnosis is not None and diagnosis.kind is Kind.ENVIRONMENT
+            assert words in diagnosis.headline
+            assert diagnosis.line == line
+
+
+def test_another_failure_below_that_of_the_host_compiler_is_one_of_its_own() -> None:
+    other = "triton.compiler.errors.CompilationError: at 5:10:\n    x = y\n        ^\nNameError('y is not defined')"
+    found = findings(f"{HOST_FAILED[0]}\n\nand later\n{other}\n")
+    causes = [finding.diagnosis.kind for finding in found if finding.follows is None]
+    assert causes == [Kind.ENVIRONMENT, Kind.FRONTEND_ERROR]
+
+
+@pytest.mark.parametrize(
+    "kernel", ["_fwd_kernel__Pbf16_Pbf16_Pfp32_i32_i32__11c1_15c1_28c64", "k__Pfp16_Pi32__1c1", "add_kernel_0d1d2d3de"]
+)
+@pytest.mark.parametrize("end", ["Aborted", "Aborted (core dumped)", "exit code 134"])
+def test_the_name_of_a_kernel_of_an_old_release_tells_whose_a_failure_is(kernel: str, end: str) -> None:
+    refused = "Invalid insertelement operands!\n  %4814 = insertelement <2 x half> %4813, i16 %4613, i32 1\n"
+    error = f"```\n{refused}...\nin function {kernel}\nLLVM ERROR: Broken function found, compilation aborted!\n{end}\n"
+    diagnosis = diagnose_text(f"# It fails for bfloat16\n\nHi, I get a lot of errors like this one\n{error}```\n")
+    assert diagnosis is not None and diagnosis.kind is Kind.LLVM_FATAL
+    assert diagnosis.headline == "LLVM gave up: Broken function found: Invalid insertelement operands!"

@@ -30,12 +30,24 @@ def episodes(findings: Iterable[Finding], boundaries: Sequence[int] = ()) -> lis
     has_cause = has_ended = False  # of the last group
     for finding in findings:
         is_cause = finding.specificity >= _CAUSE
-        if not groups or (is_cause and has_cause and has_ended) or _between(groups[-1][-1], finding, boundaries):
+        begins = is_cause and has_cause and has_ended and not _explains(finding, groups[-1])
+        if not groups or begins or _between(groups[-1][-1], finding, boundaries):
             groups.append([])
             has_cause = has_ended = False
         groups[-1].append(finding)
         has_cause, has_ended = has_cause or is_cause, has_ended or _ends(finding)
     return groups
+
+
+def _reports_host_compiler(finding: Finding) -> bool:
+    """True for the report that the host compiler failed, which what that printed explains."""
+    return finding.specificity is Specificity.SYMPTOM and finding.diagnosis.kind is Kind.ENVIRONMENT
+
+
+def _explains(finding: Finding, episode: Sequence[Finding]) -> bool:
+    """True for what the host compiler printed, where somebody pasted it below the reports of its failure."""
+    causes = [earlier for earlier in episode if earlier.specificity >= _CAUSE]
+    return finding.diagnosis.kind is Kind.ENVIRONMENT and all(map(_reports_host_compiler, causes))
 
 
 def _between(earlier: Finding, later: Finding, boundaries: Sequence[int]) -> bool:
@@ -58,8 +70,9 @@ def _cause(episode: Sequence[Finding]) -> Finding:
 
 def _specificity(finding: Finding) -> float:
     """A report that was cut off before its reason says where something failed, which an exception may not, and less
-    than any statement of what failed."""
-    return Specificity.SYMPTOM - 0.5 if lacks_reason(finding) else finding.specificity
+    than any statement of what failed; so does the exit code of the host compiler."""
+    is_exit_code = _reports_host_compiler(finding) and finding.diagnosis.exception is not None
+    return Specificity.SYMPTOM - 0.5 if lacks_reason(finding) or is_exit_code else finding.specificity
 
 
 def _reports_another(finding: Finding) -> bool:
