@@ -46,6 +46,8 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("defined in TritonGPUDialect and in TritonGPUToLLVM/DotOpToLLVM.cpp", None),
         (COMMAND, None),
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
+        ("a CuTe DSL issue where the MLIR `cute-to-nvvm` pass cannot legalize it", "cute-to-nvvm"),
+        ("triton: 'canonicalize-pointers' pass dies", "canonicalize-pointers"),
         ("See lib/Conversion/tritongpu-to-llvm/tritongpu-coalesce.mlir", None),
     ],
 )

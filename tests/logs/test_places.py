@@ -184,6 +184,24 @@ def test_tritons_own_line_is_the_place_where_no_line_is_the_users(user: str) -> 
     assert (diagnosis.source is not None) == bool(user)
 
 
+@pytest.mark.parametrize("folder", ["/v/dist-packages/triton", "/home/u/pytorch-nightly/triton"])
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "AssertionError: Both operands must be same dtype. Got fp16 and bf16",
+        "ValueError: numel (2097152) exceeds triton maximum tensor numel (1048576)",
+    ],
+)
+def test_what_the_front_end_raised_is_at_its_line_where_the_kernels_is_not_stated(folder: str, raised: str) -> None:
+    frames = "".join(
+        f'  File "{folder}/language/{file}.py", line {line}, in {name}\n    f(x)\n'
+        for file, line, name in (("core", 34, "wrapper"), ("semantic", 1551, "dot"))
+    )
+    diagnosis = diagnosed(f"Traceback (most recent call last):\n{frames}{raised}\n")
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("semantic.py", 1551, "dot")
+    assert diagnosis.source is None
+
+
 PACKAGE = "/v/lib/python3.12/site-packages/triton"
 USERS = 'Traceback (most recent call last):\n  File "/a/app.py", line 3, in main\n    run()\n'
 

@@ -20,7 +20,9 @@ _STAGE = regex(
     r"(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b"
 )
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
-_OF_PACKAGE = regex(r"(?:-packages|[\\/]python)[\\/]triton[\\/]")
+_OF_PACKAGE = regex(
+    r"(?:-packages|[\\/]python)[\\/]triton[\\/]|[\\/]triton[\\/](?:language|compiler|runtime|backends|experimental)[\\/]"
+)
 _RAISED_IN = regex(
     r"(?:\", line |\.py:)(?P<line>\d{1,7})(?:,|:) in (?P<function>[A-Za-z_][\w.]{0,200})"
     r"(?:\(.{0,1000}\))?$"

@@ -17,8 +17,9 @@ _FUNCTION = r"(?=\w{0,60}(?:[a-z][A-Z]|::))[\w:]{3,200}"
 _FILE = regex(
     rf"(?:(?<![\w:])(?P<before>{_FUNCTION})`?(?:\(\))?`?,? (?:\(|at |in ))?`?(?<![\w/.\\-])"
     r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
-    rf"(?:`?(?:,? in |,? ?\()`?(?P<behind>{_FUNCTION}))?"
+    rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
 )
+_ALONE = regex(r"(?<![\w/.\\-])(?P<file>(?:[\w.-]{1,60}/){0,12}[A-Z]\w{2,80}\.(?:cpp|cc))(?![\w:#])")
 #: Failures of the compiler's own code.
 _OF_COMPILER = frozenset({Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.SEGFAULT, Kind.ABORT})
 
@@ -59,10 +60,13 @@ def named_files(line: str) -> list[tuple[str, int, str | None]]:
 
 
 def with_named_file(findings: Sequence[Finding], lines: Iterable[str]) -> list[Finding]:
-    """The findings; a failure of the compiler's code without a place gets the only one that the lines name."""
+    """The findings; a failure of the compiler's code without a place gets the only one that the lines name, which is a
+    file alone where they name no line."""
     if not any(_lacks_file(finding) for finding in findings):
         return [*findings]
-    named = {stated[:2]: stated[2] for line in lines for stated in named_files(line)}
+    stated = [*lines]
+    named: dict[tuple[str, int | None], str | None] = {at[:2]: at[2] for line in stated for at in named_files(line)}
+    named = named or {(last_component(match["file"]), None): None for line in stated for match in _ALONE.finditer(line)}
     if len(named) != 1:
         return [*findings]
     ((file, number), function) = named.popitem()
@@ -79,5 +83,5 @@ def _lacks_file(finding: Finding) -> bool:
     return diagnosis.kind in _OF_COMPILER and diagnosis.file is None and diagnosis.source is None
 
 
-def _located(diagnosis: Diagnosis, file: str, line: int, function: str | None) -> Diagnosis:
+def _located(diagnosis: Diagnosis, file: str, line: int | None, function: str | None) -> Diagnosis:
     return replace(diagnosis, file=file, line=line, function=diagnosis.function or function)

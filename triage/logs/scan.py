@@ -307,7 +307,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
     if excerpts.whole:
         completed = with_any_source(completed, context.last_source)
-        completed = with_line_of_triton(completed, context.only_tritons)
+        completed = with_line_of_triton(completed, context.only_tritons, Kind.FRONTEND_ERROR)
         completed = with_told_place(completed, excerpts.whole)
     return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 

@@ -137,16 +137,18 @@ def with_any_source(findings: list[Finding], source: SourceLocation | None) -> l
     ]
 
 
-def with_line_of_triton(findings: list[Finding], raised: tuple[SourceLocation, str] | None) -> list[Finding]:
+def with_line_of_triton(
+    findings: list[Finding], raised: tuple[SourceLocation, str] | None, *kinds: Kind
+) -> list[Finding]:
     """The findings; an exception around the compiler or in its Python code that has no location gets the line of
-    Triton's that raised it."""
+    Triton's that raised it. ``kinds``: of which else."""
     if raised is None:
         return findings
     source, function = raised
     file, line = last_component(source.file), source.line
     return [
         replace(finding, diagnosis=replace(finding.diagnosis, file=file, line=line, function=function))
-        if finding.diagnosis.kind in (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION)
+        if finding.diagnosis.kind in (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION, *kinds)
         and finding.diagnosis.exception is not None
         and not _is_located(finding.diagnosis)
         else finding
