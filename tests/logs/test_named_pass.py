@@ -43,6 +43,10 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("The failing pass is:\nTritonIntelGPURemoveLayoutConversions\n", "TritonIntelGPURemoveLayoutConversions"),
         ("triton-opt crashed; crashing pass: 'AccelerateMatmul'", "AccelerateMatmul"),
         ("-> 'ConvertTritonXPUToLLVM' pass", "ConvertTritonXPUToLLVM"),
+        ("# [BUG][NPU] TritonToLinalgUnstructured: a cast<Type> fails", "TritonToLinalgUnstructured"),
+        ("TritonGPUCoalesce: wrong order of a tensor", "TritonGPUCoalesce"),
+        ("[reproduced] TritonToUnstructure failed while lowering the kernel", "TritonToUnstructure"),
+        ("TritonGPUDialect: not loaded", None),
         ("defined in TritonGPUDialect and in TritonGPUToLLVM/DotOpToLLVM.cpp", None),
         (COMMAND, None),
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
@@ -67,3 +71,11 @@ def test_the_pass_that_somebody_names_in_the_words_of_its_failure() -> None:
     title = "# Pipeline failed while executing AllocateProtonGlobalScratchBufferPass on builtin.module operation\n"
     diagnosis = diagnose_text(title)
     assert diagnosis is not None and diagnosis.pass_name == "AllocateProtonGlobalScratchBufferPass"
+
+
+@pytest.mark.parametrize("raised", ["MLIRCompilationError:", "triton.compiler.errors.MLIRCompilationError: it failed"])
+def test_the_pass_of_an_exception_that_a_vendor_s_compiler_raises(raised: str) -> None:
+    diagnosis = diagnose_text(
+        f"# [NPU] TritonToLinalgUnstructured: a cast fails\n\ntriton-ascend 3.5:\n```\n{raised}\n```\n"
+    )
+    assert diagnosis is not None and diagnosis.pass_name == "TritonToLinalgUnstructured"

@@ -254,6 +254,14 @@ def test_a_line_of_triton_s_however_the_frame_is_printed(frame: str) -> None:
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("driver.py", 365, "Launcher.__call__")
 
 
+@pytest.mark.parametrize("words", ["位于 fwd.py:386 epilogue", "at fwd.py:386, in the epilogue", "in fwd.py line 386"])
+def test_a_title_that_quotes_an_error_names_its_line(words: str) -> None:
+    title = f"# error: expects `coord` and shape of view are weakly congruent {words} -> f"
+    source = diagnosed(f"{title}\n\nThe kernel of flash_attn.cute fails on this GPU.\n").source
+    assert source is not None
+    assert (source.file, source.line) == ("fwd.py", 386)
+
+
 @pytest.mark.parametrize(
     ("told", "file"),
     [
@@ -262,6 +270,11 @@ def test_a_line_of_triton_s_however_the_frame_is_printed(frame: str) -> None:
         ("The loads on lines 3, 7 and 9 of `align.py` are refused by triton", "align.py"),
         ("With triton 3.3 it fails at align.py lines 150 and 276 and in mlp.py lines 3 to 8", None),
         ("In /v/site-packages/triton/compiler/compiler.py lines 3 to 8 it is raised", None),
+        ("`ops/align.py` (which is new in triton main) hits an error, and so does its test", "align.py"),
+        ("With triton 3.3 the kernel of align.py fails in every configuration of ours", "align.py"),
+        ("With triton 3.3 I get a compile error in the `align.py` of the tutorials", "align.py"),
+        ("With triton 3.3 align.py fails and mlp.py crashes as well", None),
+        ("With triton 3.3 I see an error from site-packages/triton/compiler/compiler.py here", None),
     ],
 )
 def test_a_file_of_which_a_sentence_names_several_lines(told: str, file: str | None) -> None:
@@ -278,6 +291,10 @@ def test_a_file_of_which_a_sentence_names_several_lines(told: str, file: str | N
         ("With triton main it is the dot at line 45 in attn.py that is refused", "attn.py"),
         ("With triton it is raised in /v/site-packages/triton/compiler/compiler.py:45 of the package", None),
         ("With triton 3.3 the kernels at attn.py:45 and in mlp.py:12 are refused", None),
+        ("triton 3.3 编译失败, 位于attn.py:45\u3002显卡是 H100", "attn.py"),
+        ("triton 3.3 では ops/attn.py:45 でコンパイルに失敗する", "ops/attn.py"),
+        ("triton 3.3 的内核编译失败\uff1aattn.py:45行", "attn.py"),
+        ("triton 3.3 编译失败\uff0c位于attn.py:45 和 mlp.py:12", None),
     ],
 )
 def test_a_kernel_s_line_that_a_sentence_names(told: str, file: str | None) -> None:

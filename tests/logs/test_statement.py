@@ -121,3 +121,26 @@ def test_words_that_state_failures_are_learnt(tmp_path: Path) -> None:
     kinds = weights.kinds_of(example.of_kind(number))
     assert number == 1
     assert kinds["ptxas"] > 0.5 and kinds[NOTHING] < MOST_NOTHING
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        '"builtin.module"() ({\n  "tt.func"() <{function_type = (tensor<64xi32>) -> i32, sym_name = "f"}> ({\n'
+        '  ^bb0(%a: tensor<64xi32>):\n    "tt.return"(%a) : (tensor<64xi32>) -> ()\n  }) : () -> ()\n}) : () -> ()',
+        'module attributes {"ttg.num-warps" = 4 : i32} {\n  tt.func @f(%a: tensor<4xf32>) {\n    tt.return\n  }\n}',
+        "module {\n  func.func @must_not_fail(%a: i32) {\n    return\n  }\n}",
+    ],
+)
+@pytest.mark.parametrize(
+    "told",
+    [
+        "`triton-opt` crashes on a module whose tensors have no encoding.",
+        "The `triton-opt` tool segfaults in --tritongpu-coalesce.",
+    ],
+)
+def test_a_program_in_mlir_states_no_failure(told: str, program: str) -> None:
+    diagnosis = diagnose_any(f"# A crash on invalid input\n\n{told}\n```\n{program}\n```\n")
+    assert diagnosis is not None
+    assert diagnosis.headline not in program
+    assert diagnosis.kind is Kind.SEGFAULT or "segfaults" not in told

@@ -392,6 +392,11 @@ def test_a_list_of_packages_with_triton_makes_nothing_told_triton_s(told: str, l
             "cudaErrorInvalidValue - invalid argument\n\nFatal Python error: Aborted\n",
             "launch-error",
         ),
+        (
+            "# '.bf16' is refused\n\nI run it on an old card.\n"
+            "ptxas /tmp/compile-ptx-src-b5bf24, line 3; error   : Feature '.bf16' requires .target sm_80 or higher\n",
+            "ptxas",
+        ),
         ("On Triton:\nhipErrorInvalidValue - invalid argument\nAborted (core dumped)\n", "launch-error"),
     ],
 )

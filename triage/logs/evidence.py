@@ -74,8 +74,12 @@ _OWN_WORDS = regex(
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
-# What Triton has ptxas assemble: a file that Python's tempfile named. CuTe DSL assembles without a file.
-_ASSEMBLED = regex(r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?tmp[a-z0-9_]{8}\.ptx, line \d")
+# What Triton has ptxas assemble: a file that Python's tempfile named, or LLVM for Triton 2. CuTe DSL assembles without
+# a file.
+_ASSEMBLED = regex(
+    r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?"
+    r"(?:tmp[a-z0-9_]{8}\.ptx|compile-ptx-src-[0-9a-f]{6}), line \d"
+)
 # In a failing line itself: words of CuTe DSL's.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"

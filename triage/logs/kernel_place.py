@@ -23,37 +23,63 @@ _STATED = regex(
     r"(?:\((?P<closed>\d{1,7})\): (?=error\b)"
     r"|\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
 )
+# What programs do not print.
+_NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+# A file in a sentence; words of languages without spaces and their punctuation may stand on either side.
+_BEFORE = r"(?<![^\s:\"'`(,\u3000-\uffef])"
+_PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
 # The same in a sentence.
 _TOLD = regex(
-    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})\b"
-    r"|\b[Ll]ine (?P<number>[1-9]\d{0,6}) (?:of|in) [`'\"]?(?P<of>[^\s:\"'`()\[\]]{1,400}\.py)\b"
+    rf"{_BEFORE}(?P<file>{_PYTHON})[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{{0,6}})(?![0-9A-Za-z_])"
+    rf"|\b[Ll]ine (?P<number>[1-9]\d{{0,6}}) (?:of|in) [`'\"]?(?P<of>{_PYTHON})\b"
 )
 # Several lines of a file: which of them failed first is not told.
 _TOLD_LINES = regex(
-    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)[`'\"]?,? \(?(?:(?:at|on|in) )?[Ll]ines? "
+    rf"{_BEFORE}(?P<file>{_PYTHON})[`'\"]?,? \(?(?:(?:at|on|in) )?[Ll]ines? "
     r"\d{1,7}(?:, \d{1,7}){0,8}(?:,? (?:and|or|to|&) | ?[-\u2013] ?)\d{1,7}\b"
     r"|\b[Ll]ines \d{1,7}(?:, \d{1,7}){0,8}(?:,? (?:and|or|to|&) | ?[-\u2013] ?)\d{1,7} (?:of|in) "
-    r"[`'\"]?(?P<of>[^\s:\"'`()\[\]]{1,400}\.py)\b"
+    rf"[`'\"]?(?P<of>{_PYTHON})\b"
 )
+
+
+# A file of which a sentence says that it fails.
+_FAILS = regex(
+    rf"{_BEFORE}[`'\"]?(?P<file>{_PYTHON})[`'\"]?(?: \([^()]{{1,120}}\))? "
+    r"(?:\w{2,12} ){0,2}(?:hits?|fails?|failed|failing|errors?|crash(?:es|ed)?|asserts?|raises|aborts"
+    r"|(?:does not|doesn't|won't|cannot|can't) (?:compile|run|build))\b"
+    r"|\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed)?|ICE|assertion) (?:\w{2,12} ){0,3}"
+    rf"(?:in|of|from|at|running|compiling) (?:the )?[`'\"]?(?P<of>{_PYTHON})"
+    r"(?![\w:]|[`'\"]?,? \(?(?:at |on )?[Ll]ine)"
+)
+
+
+def _is_told(line: str) -> bool:
+    """True for a line in somebody's own words, in whatever language; a diagnostic that has no location of its own may
+    be part of it."""
+    if frame_file(line) is not None or not (is_sentence(line) or _NOT_ENGLISH.search(line)):
+        return False
+    diagnostic = parse(line)
+    return diagnostic is None or not diagnostic.locations
 
 
 def with_told_place(findings: Sequence[Finding], lines: Iterable[str]) -> list[Finding]:
     """The findings of a short text; one without a location gets the only line of the user's that sentences name,
-    or the only file where they name several of its lines."""
+    or the only file where they name several of its lines, or none, and say that it fails."""
     if not any(_lacks_place(finding.diagnosis) for finding in findings):
         return [*findings]
-    sentences = [
-        line
-        for line in lines
-        if ".py" in line and is_sentence(line) and parse(line) is None and frame_file(line) is None
-    ]
+    sentences = [line for line in lines if ".py" in line and _is_told(line)]
     told = {
         (match["file"] or match["of"], match["line"] or match["number"])
         for line in sentences
         for match in _TOLD.finditer(line)
         if not _TOLD_LINES.match(line, match.start())
     }
-    files = {match["file"] or match["of"] for line in sentences for match in _TOLD_LINES.finditer(line)}
+    files = {
+        match["file"] or match["of"]
+        for pattern in (_TOLD_LINES, _FAILS)
+        for line in sentences
+        for match in pattern.finditer(line)
+    }
     if not told and len(files) == 1 and users_line(file := files.pop(), f"{file}:1"):
         return [
             replace(finding, diagnosis=replace(finding.diagnosis, file=last_component(file)))

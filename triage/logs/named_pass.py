@@ -13,7 +13,7 @@ from triage.model.diagnosis import Trait
 
 # The class of a pass; not a library, a dialect or what a dialect consists of.
 _CLASS = (
-    r"(?:Triton(?:AMD|Intel|Nvidia)?GPU|NVGPU|NVWS|ConvertTriton|AllocateProton)"
+    r"(?:Triton(?:AMD|Intel|Nvidia)?GPU|TritonTo(?=[A-Z])|NVGPU|NVWS|ConvertTriton|AllocateProton)"
     r"(?!ToLLVM\b|(?:\w{0,40}(?:Dialect|Ops?|IR|Types|Transforms|AttrDefs|Encoding))\b)\w{3,80}"
 )
 # As mlir-opt spells it, or its class with a word for what it is, for what it does or for where something happens.
@@ -30,11 +30,15 @@ _PASS = regex(
     r"|\b(?:in|after|during|inside|with|by|of) (?:the |Triton's )?`?(?P<word>(?!(?:Triton|Forward|Backward|First|Second"
     r"|Last|Next|Compiler|Optimi[sz]ation|This|Each|Every|That|Any)\b)[A-Z][a-z]\w{3,60})`?(?= pass\b)"
     rf"|(?<![\w/:.])(?P<failing>{_CLASS})"
-    r"(?= (?:\w{1,20} ){0,2}(?:fails?|failures?|errors?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
+    r"(?= (?:\w{1,20} ){0,2}(?:fails?|failed|failures?|errors?|crash(?:es)?|asserts?|assertion|aborts|hangs)\b)"
+    # Before the colon of a title.
+    rf"|^(?:\[[^\]]{{1,40}}\] ?){{0,4}}[`'\"]?(?P<titled>{_CLASS})[`'\"]?(?=: )"
     rf"|\b(?:in|after|during|inside|with|by) (?:the )?`?(?P<within>{_CLASS})(?![\w/]|[:.(]\w)"
 )
 # `The failing pass is:`, and its name below.
 _ANNOUNCED = regex(r"\bpass(?: is| was)?:\s{0,8}$")
+#: What compilers of vendors raise where a pass failed.
+_RAISED_BY_PASS = "MLIRCompilationError"
 # An element of a pipeline that is printed over several lines.
 _ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
 
@@ -65,4 +69,6 @@ def with_named_pass(findings: Sequence[Finding], lines: Sequence[str]) -> list[F
 
 
 def _lacks_pass(finding: Finding) -> bool:
-    return finding.diagnosis.kind.has(Trait.IN_PASS) and finding.diagnosis.pass_name is None
+    diagnosis = finding.diagnosis
+    in_pass = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.exception == _RAISED_BY_PASS
+    return in_pass and diagnosis.pass_name is None

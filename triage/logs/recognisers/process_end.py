@@ -99,7 +99,8 @@ def _read(window: Window) -> Finding | None:
         return _in_cute(window, diagnosis, frames)
     if frames:
         file, number = text.last_component(frames[0]["file"]), int(frames[0]["line"])
-        diagnosis = replace(diagnosis, file=file, line=number, function=frames[0]["function"])
+        message = text.message(f"{line}\n{frames[0].group()}")
+        diagnosis = replace(diagnosis, message=message, file=file, line=number, function=frames[0]["function"])
     return Finding(diagnosis, Specificity.TAIL, window.position)
 
 

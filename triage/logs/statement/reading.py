@@ -29,6 +29,11 @@ _OF_MLIR = regex(
     r"|\w\.\w{1,40}\b' op|materializ|pipelin|ttg?ir|\btt[gn]?g?\.[a-z]",
     re.IGNORECASE,
 )
+# Of a program in MLIR, as the failing tool was given it.
+_IR = regex(
+    r"\s{0,80}(?:(?:%[\w:#]{1,60}(?:, )?){1,8} = )?"
+    r"(?:\"[a-z]\w{0,40}\.[\w.]{1,80}\"\(|\^bb\d|\}\)? ?:|(?:tt|func|llvm)\.func |module (?:attributes|@|\{))"
+)
 # A row of what an autotuner timed: a candidate, its time and its share.
 _TIMED = regex(r"\s{0,20}\w{1,120} \d{1,9}\.\d{1,9} ms \d{1,4}(?:\.\d{1,3})?%")
 
@@ -43,7 +48,7 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
 
     ``read``: what the recognisers make of a line alone, for its kind and its facts.
     """
-    lines = [line for line in lines if not _TIMED.match(line)]
+    lines = [line for line in lines if not (_TIMED.match(line) or _IR.match(line))]
     if not lines:
         return None
     weights = learnt()
