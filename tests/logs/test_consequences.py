@@ -221,6 +221,8 @@ OF_HOST = (
     ("cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.h': No such file or directory",
      "Python.h", 12),
     ("/usr/bin/ld: cannot find -lcuda: No such file or directory", "-lcuda", None),
+    ("cl : Command line error D8021 : invalid numeric argument '/Wno-psabi'", "invalid numeric argument", None),
+    ("/usr/bin/ld: /tmp/cc1.o: relocation R_X86_64_32 against `.rodata' can not be used", "R_X86_64_32", None),
     ("clang: error: unknown argument: '-Wno-psabi'", "unknown argument", None),
 )  # fmt: skip
 HOST_FAILED = (

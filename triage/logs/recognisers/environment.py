@@ -99,8 +99,9 @@ _CUT = regex(
 )
 # The program that runs the compiler and the linker, of a step that failed: what it says of Triton's launcher.
 _DRIVER_SAYS = regex(
-    rf"^(?:\S{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?(?:{_HOST}|collect2(?:\.exe)?|LINK) ?: "
-    r"(?:fatal )?error(?: [A-Z]{1,5}\d{4})?: (?P<text>\S.{0,300})"
+    rf"^(?:\S{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?(?:(?:{_HOST}|collect2(?:\.exe)?|LINK) ?: "
+    r"(?:fatal |Command line )?error(?: [A-Z]{1,5}\d{4})? ?: |ld(?:\.\w{2,8})?: (?!warning|in function))"
+    r"(?P<text>\S.{0,300})"
 )
 # Of a message that a terminal or the compiler itself wrapped; clang indents its second line. Lines of source that it
 # shows and the next message are none.
@@ -248,6 +249,8 @@ RECOGNISER = Recogniser(
         "ng: error: ",
         "++: error: ",
         "ect2: error: ",
+        "bin/ld: ",
+        "Command line error",
         ".exe: error: ",
         " linker ",
         "ld.lld",
