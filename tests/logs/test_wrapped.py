@@ -94,3 +94,13 @@ WIDE = "/w/k.py:31:20: error: 'tt.dot' op expects operands of one type, which th
 )
 def test_what_was_not_wrapped_stays(text: str) -> None:
     assert unwrapped(text) == text
+
+
+@pytest.mark.parametrize("broken", ["Pipeline failed\nwhile executing", "Pipeline failed while\nexecuting"])
+def test_the_end_of_a_pipeline_is_whole_at_any_width(broken: str) -> None:
+    ends = f"/srv/ops.py:31:0: note: {broken} [`TritonGPUPipeline` on 'builtin.module' operation]: x\n"
+    launched = 'Traceback (most recent call last):\n  File "/srv/serve.py", line 9, in go\n    k[g](x)\n'
+    diagnosis = diagnose_text(f"{ends}{launched}RuntimeError: PassManager::run failed\n")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/srv/ops.py", 31)
+    assert diagnosis.pass_name == "TritonGPUPipeline"

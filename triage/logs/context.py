@@ -20,7 +20,7 @@ _STAGE = regex(
     r"(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b"
 )
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
-_OF_PACKAGE = regex(
+_TRITONS_FILE = regex(
     r"(?:-packages|[\\/]python)[\\/]triton[\\/]|[\\/]triton[\\/](?:language|compiler|runtime|backends|experimental)[\\/]"
 )
 _RAISED_IN = regex(
@@ -194,7 +194,7 @@ class Context:
     def _see_frame(self, line: str, file: str, after: Sequence[str]) -> None:
         self._in_traceback = True
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
-        if _OF_PACKAGE.search(file) and (raised := _RAISED_IN.search(line.rstrip())):
+        if _TRITONS_FILE.search(file) and (raised := _RAISED_IN.search(line.rstrip())):
             self._tritons = self._raised = SourceLocation(file, int(raised["line"])), raised["function"]
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None

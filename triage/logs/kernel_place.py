@@ -40,8 +40,6 @@ _TOLD_LINES = regex(
     r"|\b[Ll]ines \d{1,7}(?:, \d{1,7}){0,8}(?:,? (?:and|or|to|&) | ?[-\u2013] ?)\d{1,7} (?:of|in) "
     rf"[`'\"]?(?P<of>{_PYTHON})\b"
 )
-
-
 # A file of which a sentence says that it fails.
 _FAILS = regex(
     rf"{_BEFORE}[`'\"]?(?P<file>{_PYTHON})[`'\"]?(?: \([^()]{{1,120}}\))? "

@@ -19,11 +19,10 @@ _FILE = regex(
     r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
     rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
 )
+# One without a line.
 _ALONE = regex(r"(?<![\w/.\\-])(?P<file>(?:[\w.-]{1,60}/){0,12}[A-Z]\w{2,80}\.(?:cpp|cc))(?![\w:#])")
 #: Failures of the compiler's own code.
 _OF_COMPILER = frozenset({Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.SEGFAULT, Kind.ABORT})
-
-
 # An assertion that the text breaks off in, before the word.
 _CUT = regex(
     r"[\w./-]{1,200}: (?:\S{0,400}[/\\])?(?P<file>[\w.-]{1,100}\.(?:cpp|cc|h|hpp)):(?P<line>[1-9]\d{0,6}): "

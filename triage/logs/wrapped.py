@@ -51,6 +51,8 @@ _UNFINISHED = (
     (regex(r"(?:.{0,80}: )?loc\((?:callsite|fused)\b[^\n]{0,3000} at$"), regex(r"callsite\(|\"")),
     (regex(r"(?:.{0,80}: )?loc\((?:callsite|fused)\b[^\n]{0,3000}\):$"), regex(r"error: ")),
     (regex(r".{0,200}\bUNREACHABLE executed at$"), regex(r"\S{1,400}:\d{1,7}!")),
+    (regex(r".{0,400}?:\d{1,7}:\d{1,7}: (?:error|note): Pipeline failed$"), regex(r"while executing\b")),
+    (regex(r".{0,400}?:\d{1,7}:\d{1,7}: (?:error|note): Pipeline failed while$"), regex(r"executing\b")),
     # glibc's, behind the program's name
     (regex(r"[\w./-]{2,100}:$"), regex(r"\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:")),
 )
@@ -61,7 +63,7 @@ _OTHER = regex(
     r"|(?:\[[\w:.-]{1,40}\]|\d{4}-\d\d-\d\d|(?:INFO|WARNING|ERROR|DEBUG)\b))"
 )
 #: How those end.
-_ENDS = ("File", ",", "line", "in", "at", ":", *"0123456789")
+_ENDS = ("File", ",", "line", "in", "at", "failed", "while", ":", *"0123456789")
 
 
 def unwrapped(text: str) -> str:
