@@ -223,8 +223,14 @@ def test_an_assertion_while_a_module_is_deleted_follows_from_the_error() -> None
 
 @pytest.mark.parametrize("left", [": def scale(\n...", ""])
 def test_a_front_end_s_report_of_which_the_kernel_was_left_out(left: str) -> None:
-    diagnosis = diagnosed(f'triton.compiler.errors.CompilationError{left}\nTypeError("bad operand")\n')
-    assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad operand")
+    for cause in ('TypeError("bad operand")', 'TypeError("bad\n            operand")'):
+        diagnosis = diagnosed(f"triton.compiler.errors.CompilationError{left}\n{cause}\n")
+        assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "TypeError: bad operand")
+
+
+def test_of_two_reports_without_a_reason_the_one_with_the_position() -> None:
+    diagnosis = diagnosed("see `CompilationError`:\nInductorError: CompilationError\nCompilationError: at 14:20: ...\n")
+    assert diagnosis.message.startswith("CompilationError: at 14:20")
 
 
 def test_an_error_in_the_launcher_has_its_file_and_line() -> None:

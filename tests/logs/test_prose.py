@@ -25,13 +25,22 @@ IN_PROSE = [
      "NameError: Cannot access global variable C from within @jit'ed function"),
     ("with mamba2: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?). All is on the GPU.",
      "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"),
+    ("# Unimplemented primitive in Pallas GPU lowering: dynamic_slice.",
+     "NotImplementedError: Unimplemented primitive in Pallas GPU lowering: dynamic_slice"),
+    ("ValueError was: The Pallas Triton lowering currently requires that all operations have a size of 2**n",
+     "ValueError: The Pallas Triton lowering currently requires that all operations have a size of 2**n"),
+    ("# I get an error: llvm.fmul' op operand #0 must be a floating-point type, but got 'i8'",
+     "'llvm.fmul' op operand #0 must be a floating-point type, but got 'i8'"),
+    ("# [Bug]: failed to legalize operation 'tt.splat' marked as erased",
+     "failed to legalize operation 'tt.splat' marked as erased"),
+    ("k.mlir:76:11: remark: PtrAnalysis: Failed to rewrite LoadOp", "PtrAnalysis: Failed to rewrite LoadOp"),
     ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "headline"), IN_PROSE)
-def test_the_text_of_an_exception_without_its_name(line: str, headline: str) -> None:
-    assert diagnosed(f"My triton kernel:\n{line}\n" + "more\n" * 10).headline == headline
+def test_the_text_of_a_failure_without_what_is_printed_before_it(line: str, headline: str) -> None:
+    assert diagnosed(f"My triton kernel:\n{line}\n\n" + "more\n" * 10).headline == headline
 
 
 PROSE = [
@@ -175,6 +184,8 @@ def test_a_kernel_s_call_in_a_title() -> None:
     [
         ("[3.12] Segfault on TorchInductor test happening in triton", Kind.SEGFAULT),
         ("[BUG] CuTe DSL: cudaErrorInvalidValue in compiled function", Kind.LAUNCH_ERROR),
+        ("[Bug] the `cute-to-nvvm` pass of CuTe DSL can't legalize the copy", Kind.MLIR_DIAGNOSTIC),
+        ("[BUG][mthreads] FlagTree: llc crash (SIGSEGV) in PreRA at compile time", Kind.SEGFAULT),
         ("[BUG] Triton: llc non-termination on giant IR, compile hangs >15min", Kind.TIMEOUT),
     ],
 )

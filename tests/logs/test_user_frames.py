@@ -135,3 +135,12 @@ def test_a_program_that_torch_generated_is_the_place_where_no_line_is_the_user_s
     for frames, file in ((generated, "/tmp/torchinductor_me/6e/c6ei2.py"), (users + generated, "/w/train.py")):
         diagnosis = diagnose_text(f"Traceback (most recent call last):\n{frames}{raised}")
         assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.file == file
+
+
+def test_a_frame_that_rich_draws_without_a_space() -> None:
+    diagnosis = diagnose_any(
+        "Triton: InductorError\n╭─── Traceback (most recent call last) ───╮\n│D:\\a\\devices.py:397 in test_triton │\n"
+        "│❱ 397 │   test_triton_func(torch.randn(32)) │\n"
+    )
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("D:\\a\\devices.py", 397)

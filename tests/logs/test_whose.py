@@ -226,6 +226,23 @@ def test_a_failure_alone_is_what_was_asked_about() -> None:
     assert diagnose_text("it says\n" * 12 + "Segmentation fault (core dumped)\n") is None
 
 
+def test_an_error_above_what_triton_raises_of_it_is_triton_s() -> None:
+    error = "error: LLVM Translation failed for operation: builtin.unrealized_conversion_cast"
+    diagnosis = diagnose_text(
+        f"The test fails on that GPU:\n{error}\nRuntimeError: failed to translate module to LLVM IR\n" + "more\n" * 12
+    )
+    assert diagnosis is not None and error.endswith(diagnosis.headline)
+
+
+def test_what_another_program_s_compiler_says_as_it_stops_is_told_before_its_stack() -> None:
+    error = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.ldg"
+    diagnosis = any_of(
+        f"it says\n{error}\n0. Program arguments: llc k.ll\n #0 0x0000000002 llvm::sys::PrintStackTrace(int)\n"
+        " #1 0x0000000003 llvm::report_fatal_error(llvm::Twine const&, bool) x.cpp:1:2\n"
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.OTHER, error)
+
+
 def test_the_driver_s_assembler_is_cute_dsl_s_where_that_is_named() -> None:
     error = "ptxas application ptx input, line 969; error   : Unexpected instruction types for '_mma'\n"
     diagnosis = diagnose_text(f"nvidia-cutlass-dsl==4.5.0 on sm_121a:\n{error}")

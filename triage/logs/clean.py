@@ -42,7 +42,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         r"(?:[^|\n]{0,80}: )?\s{0,4}\d{1,3}%\|[^|]{0,400}\| ?\d[^\[]{0,20}\[[^\]]{1,80}\]",
     ),
     ("ComfyUI's and other hosts' streams", rf"(?:\[(?i:{_LEVEL})\] )?\[[\w.-]{{1,60}}/STD(?:ERR|OUT)\]:? ?"),
-    ("rich's frame", r"[│┃] {1,2}"),
+    ("rich's frame", r"[│┃] {0,2}"),
     ("a heading", r"#{1,6} (?=\S)"),
     ("a time of day: Jenkins", rf"\[?{_CLOCK}\]?(?:  ?|$)"),
     ("Buildkite, without its escape", r"_bk;t=\d{6,16}\x07?"),

@@ -68,7 +68,7 @@ def libnvvm_error(lines: Sequence[str]) -> BackEndError:
             return BackEndError(Kind.LLVM_DIAGNOSTIC, located["text"], f"LLVM: {located['text']}", "ptx", location)
         return BackEndError(Kind.LLVM_DIAGNOSTIC, text, f"LLVM: {text}", "ptx")
     text = "NVVM failed without a message"
-    return BackEndError(Kind.LLVM_DIAGNOSTIC, text, text, "ptx", has_cause=False)
+    return BackEndError(Kind.LLVM_DIAGNOSTIC, f"{text}\n{lines[0].strip()}", text, "ptx", has_cause=False)
 
 
 def back_end_error(lines: Sequence[str], headline: str = "") -> BackEndError | None:

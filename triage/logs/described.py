@@ -38,6 +38,12 @@ _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\b
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
 _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
 _ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,100}}{_COMPILE}", re.IGNORECASE)
+# In words that only MLIR's conversions and its verifier have.
+_REFUSED = regex(
+    r"(?:\bfail\w{0,4}|\bcannot|\bcan't|\bunable|\bdo(?:es)?(?:n't| not)|无法|失败).{0,40}\blegali[sz]e"
+    r"|\bMLIR(?:'s)? verif|\bSSA dominance|\bverification (?:error|fail)",
+    re.IGNORECASE,
+)
 # Of a kernel that runs: no kind of its own.
 _HANGS = r"(?:\bhangs\b|\bhanging\b|\bdeadlocks?\b|\bfreezes\b|\bnever (?:returns|ends|finishes))"
 #: What a sentence says, and the kind of failure; of several the first.
@@ -52,6 +58,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 #: Those that tell the kind whatever else a line says.
 _PLAIN = (
+    (Kind.MLIR_DIAGNOSTIC, _REFUSED),
     (Kind.SEGFAULT, _CRASHED),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),

@@ -7,10 +7,14 @@ from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers import other
 from triage.logs.recognisers.python_exception import reports_another
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, Kind, Trait
 
 NOT_TRITONS = "no failure of a Triton, Gluon or CuTe compile or launch in this text; it ends with this line"
 FOLLOWS = "this only reports that another process failed; the cause is above it, or in that process's own log"
+
+
+def _position(finding: Finding) -> int:
+    return finding.position
 
 
 def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence: bool) -> Finding | None:
@@ -22,6 +26,11 @@ def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence:
     if not candidates:
         return None
     last = max(candidates, key=lambda finding: (not other.is_summary(finding.diagnosis.message), finding.position))
+    if last.diagnosis.kind.has(Trait.PROCESS_END):
+        # The compiler of another program says why it stops itself.
+        last = max(
+            (finding for finding in findings if finding.specificity is Specificity.FATAL), key=_position, default=last
+        )
     diagnosis = last.diagnosis
     reports = reports_another(diagnosis.message)
     if diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION and (has_evidence or reports):

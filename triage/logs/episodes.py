@@ -45,9 +45,15 @@ def _reports_host_compiler(finding: Finding) -> bool:
 
 
 def _explains(finding: Finding, episode: Sequence[Finding]) -> bool:
-    """True for what the host compiler printed, where somebody pasted it below the reports of its failure."""
+    """True for what the host compiler printed, where somebody pasted it below the reports of its failure, and for an
+    error of the front end below its mere name."""
     causes = [earlier for earlier in episode if earlier.specificity >= _CAUSE]
-    return finding.diagnosis.kind is Kind.ENVIRONMENT and all(map(_reports_host_compiler, causes))
+    match finding.diagnosis.kind:
+        case Kind.ENVIRONMENT:
+            return all(map(_reports_host_compiler, causes))
+        case Kind.FRONTEND_ERROR:
+            return all(lacks_reason(earlier) and not earlier.locations for earlier in causes)
+    return False
 
 
 def _between(earlier: Finding, later: Finding, boundaries: Sequence[int]) -> bool:
@@ -62,7 +68,7 @@ def _cause(episode: Sequence[Finding]) -> Finding:
             finding.foreign,
             -_specificity(finding),
             _reports_another(finding),
-            not _is_located_end(finding),
+            not _is_located(finding),
             finding.position,
         ),
     )
@@ -80,9 +86,11 @@ def _reports_another(finding: Finding) -> bool:
     return finding.specificity is Specificity.TAIL and finding.diagnosis.kind is Kind.ENVIRONMENT
 
 
-def _is_located_end(finding: Finding) -> bool:
-    """True for the end of a process with the stack that it had: several lines may report the same end."""
-    return finding.diagnosis.kind.has(Trait.PROCESS_END) and finding.diagnosis.file is not None
+def _is_located(finding: Finding) -> bool:
+    """True for the end of a process with the stack that it had, and for a report of the front end with a position that
+    was cut off before its reason: several lines may report the same."""
+    is_end = finding.diagnosis.kind.has(Trait.PROCESS_END) and finding.diagnosis.file is not None
+    return is_end or (bool(finding.locations) and lacks_reason(finding))
 
 
 def _is_consequence(finding: Finding, cause: Finding) -> bool:

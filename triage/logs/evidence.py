@@ -36,6 +36,8 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "2-.-1-.-0-", "riton kernel",
         "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
         "[Triton][BEG]",
+        "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton",
+        "flagtree", "FlagTree", "flag_gems", "FlagGems",
         # How releases before 3 mangle a kernel: the types of its arguments, or what they are specialised for.
         "__Pbf16_", "__Pfp8", "__Pfp16_", "__Pfp32_", "__Pfp64_", "__Pi1_", "__Pi8_", "__Pi16_", "__Pi32_", "__Pi64_",
         "_0d1d2",
@@ -85,6 +87,7 @@ _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
     r"|\bmlir_(?:global|addressof|constant|undef|zero|poison)\w{0,20}\(\) "  # what builds operations in Python
     r"|\bbase_dsl\b|\bcutlass\.(?:cute|_mlir|cutlass_dsl)\b|\bCu[Tt]e ?-?DSL\b|_cute_ops_gen|cuda_dialect_"
+    r"|\b[a-d]_dtype should be |\bType width mismatch: \d{1,3} != "  # of its examples, which libraries copy
     r"|strides\[leading_dim\]|leading dimension from layout"
     r"|'cutlass(?:\.\w{1,40}){0,4}'"
 )
@@ -107,8 +110,8 @@ _COMPILERS = frozenset(
 )
 #: How a library says that it goes on without Triton: what fails below it is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
-#: What Triton raises below what its passes printed; pastes break off in it.
-_RUN_FAILED = "PassManager::run fai"
+#: What Triton raises below what its passes and the translation to LLVM printed; pastes break off in it.
+_RAISED_BELOW = ("PassManager::run fai", "failed to translate module to LLVM")
 #: What other programs get from the same tools; without evidence it is theirs.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
@@ -266,7 +269,9 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
         return replace(finding, foreign=False)
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(other_programs.is_of_a_build, near)):
         return replace(finding, foreign=True)
-    if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(_RUN_FAILED in line for line in islice(window.after, _NEAR)):
+    if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(
+        raised in line for line in islice(window.after, _NEAR) for raised in _RAISED_BELOW
+    ):
         return replace(finding, foreign=has_run)
     foreign = True if other_programs.is_of_another_library(diagnosis) else None
     return replace(finding, foreign=foreign, beside=has_run)

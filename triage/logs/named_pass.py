@@ -24,7 +24,7 @@ _PASS = regex(
     r"|\b(?P<kind>[A-Z][a-z]\w{3,60})[`'\"]?(?= MLIR pass\b)"
     r"|[`'\"](?P<quoted>(?:[A-Z][a-z\d]{1,40}){2,8}|[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8})[`'\"]"
     r"(?= (?:\w{2,12} )?pass\b)"
-    r"|\b[Pp]ass,? `(?P<behind>(?:[A-Z][a-z\d]{1,40}){2,8})`"
+    r"|\b[Pp]ass(?:,? | ?[(\uff08])`(?P<behind>[A-Z][a-z\d]{1,40}[A-Z]\w{1,80})`"
     r"|\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting) pass(?:,| is| was)?:? ?[`'\"]?"
     r"(?P<stated>[A-Z]\w{3,80}|[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8})\b"
     r"|\b(?:in|after|during|inside|with|by|of) (?:the |Triton's )?`?(?P<word>(?!(?:Triton|Forward|Backward|First|Second"

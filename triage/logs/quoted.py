@@ -6,6 +6,7 @@ Only for a text without any other failure, and of a few lines, or about Triton: 
 import re
 from collections.abc import Callable, Iterable
 
+from triage.logs.diagnostic_lines import parse
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
@@ -56,16 +57,32 @@ _RUN_FAILED = regex(
     r"[`\"']?(?:RuntimeError: )?PassManager::run failed",
     re.IGNORECASE,
 )
-# What the launcher, which is C, raises.
-_LAUNCHER = regex(
-    r"CUtensorMap must be aligned to \d{1,6}B[^`\"]{0,80}"
-    r"|Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
+# What the launcher, which is C, raises, and JAX's Pallas as it lowers a kernel to Triton.
+_RAISED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "ValueError",
+        regex(
+            r"CUtensorMap must be aligned to \d{1,6}B[^`\"]{0,80}"
+            r"|Pointer argument \(at \d{1,4}\) "
+            r"(?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
+            r"|The Pallas Triton lowering currently requires that [^`\"]{8,300}"
+        ),
+    ),
+    (
+        "NotImplementedError",
+        regex(
+            r"Unimplemented primitive in Pallas GPU lowering: [\w-]{2,60}"
+            r"|\b[A-Za-z][\w ]{4,80} not supported in Triton lowering\b"
+            r"|\b[A-Za-z][\w ]{4,80} not (?:supported|implemented) in the Triton backend\b"
+        ),
+    ),
 )
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
 _TITLED = regex(
     r"(?:[\]:]|\b(?i:errors?|with|got|hits?|raises?|throws?|and|an?)) "
     r"(?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception)(?:: \S|\(['\"]).{4,600}"
-    r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
+    # of which markup may take the first quotation mark
+    r"|'?(?P<operation>[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600}))$"
 )
 _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
 _FRONTEND_NAME = regex(
@@ -119,7 +136,7 @@ _BARE = (
         "error: ",
         regex(
             r"(?:^|[\s:`\"'(])(?P<text>failed to (?:legalize|materialize)\b.{0,80} operation '[a-z_]{1,20}\.\w{1,60}'"
-            r"(?: that was explicitly marked illegal)?)"
+            r"(?: that was explicitly marked illegal| marked as erased)?)"
         ),
     ),
     (
@@ -205,9 +222,9 @@ def _stated(position: int, line: str) -> Finding | None:
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AttributeError")
     elif _SOURCE.match(line):
         return None
-    elif launch := _LAUNCHER.search(line):
-        shown = f"ValueError: {launch.group()}"
-        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
+    elif raised := next(((name, match) for name, text in _RAISED if (match := text.search(line))), None):
+        shown = f"{raised[0]}: {raised[1].group()}"
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception=raised[0])
     elif retold := next(((kind, text) for pattern, kind, text in _RETOLD if pattern.search(line)), None):
         diagnosis = bounded_diagnosis(retold[0], retold[1], f"{retold[1]}\n{line}")
     elif (begin := frontends_text(line)) is not None:
@@ -295,7 +312,8 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
                 return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)
     for position, line in enumerate(lines):
         titled = None if _SOURCE.match(line) else _TITLED.search(line)
-        if titled and (finding := read(Window(position, titled["error"], (), (), ()))):
+        error = titled and (f"'{titled['operation']}" if titled["operation"] else titled["error"])
+        if error and (finding := read(Window(position, error, (), (), ()))):
             return finding
     for position, line in enumerate(lines):
         if not _SOURCE.match(line.strip()) and (finding := _bare(position, line, read)):
@@ -319,7 +337,19 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])
         return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
-    return _asserted(lines) or _named(lines) or _of_title(lines)
+    return _asserted(lines) or _named(lines) or _remarked(lines) or _of_title(lines)
+
+
+def _remarked(lines: list[str]) -> Finding | None:
+    """The first remark or warning at a location that says that something failed, where the text breaks off before the
+    error that follows from it."""
+    for position, line in enumerate(lines):
+        remark = parse(line)
+        if remark and remark.severity in ("remark", "warning") and remark.locations and _WRONG.search(remark.text):
+            source = remark.locations[0]
+            diagnosis = bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, remark.text, line.strip(), source=source)
+            return Finding(diagnosis, Specificity.SYMPTOM, position, remark.locations)
+    return None
 
 
 def _of_title(lines: list[str]) -> Finding | None:

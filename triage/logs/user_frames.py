@@ -32,7 +32,7 @@ _MOST_SHOWN = 6
 # Python's own files, code that has none, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
     r"^<(?!ipython-input-)|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
-    r"|[\\/]triton[\\/](?:code_gen|runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
+    r"|(?:^|[\\/])triton[\\/](?:code_gen|spec[\\/]|runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
     # a script that pip installed
     r"|[\\/]bin[\\/][^\\/.]{1,80}$"
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",

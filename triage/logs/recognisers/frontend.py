@@ -11,7 +11,7 @@
 Some releases print the cause as ``repr``: ``ValueError('…')``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from triage.logs.diagnostic_lines import is_caret
@@ -76,6 +76,8 @@ _AFTERWARDS = regex(
 _MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
 _MAX_CAUSE_LINES = 12
+#: One that is quoted by ``repr`` is wrapped into so many at most.
+_MOST_WRAPPED = 3
 
 
 def unrepr(exception: str) -> str:
@@ -84,6 +86,16 @@ def unrepr(exception: str) -> str:
     if match is None:
         return exception
     return match["type"] if match["text"] is None else f"{match['type']}: {match['text']}"
+
+
+def _shown_cause(after: Iterable[str]) -> list[str]:
+    """The lines below an exception that show its cause as ``repr`` does, perhaps wrapped; none where they do not."""
+    lines: list[str] = []
+    for line in islice(after, _MOST_WRAPPED):
+        lines.append(line.strip())
+        if _REPR.match(" ".join(lines)):
+            return lines
+    return []
 
 
 def _ends_block(line: str) -> bool:
@@ -156,15 +168,11 @@ def _read(window: Window) -> Finding | None:
         reason = "\n".join(cause).strip()
     else:
         reason = (stated["text"] or "").strip()
-        if _DEF.match(reason):
-            # Whoever pasted it left the position and most of the kernel out.
-            causes = (index for index, text in enumerate(islice(window.after, _MAX_EXCERPT)) if _REPR.match(text))
-            if (last := next(causes, None)) is not None:
-                block = list(islice(window.after, last + 1))
-                reason = block[-1]
-        elif not reason and _REPR.match(following := next(iter(window.after), "").strip()):
-            # Position and kernel left out by whoever pasted it.
-            block, reason = [following], following
+        # Whoever pasted it left the position and most of the kernel out, or all of it.
+        for begin in range(_MAX_EXCERPT if _DEF.match(reason) else not reason):
+            if cause := _shown_cause(islice(window.after, begin, None)):
+                block, reason = [*islice(window.after, begin), *cause], " ".join(cause)
+                break
     reason = unrepr(reason)
     shown = reason.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
     return finding(

@@ -32,12 +32,13 @@ _BY_NAME = regex(
 _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 # The ROCm runtime's, which ends the process.
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
-# The HSA runtime's, which aborts the process, and the run-time of Ascend's, which names the kernel.
+# The HSA runtime's, which aborts the process, and the run-times of Ascend and MetaX, which name the kernel.
 _DEVICE = regex(
     r"\bHSA_STATUS_ERROR_(?:MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION|EXCEPTION): .{0,300}"
     r"|\b(?i:ai ?(?:core|vec(?:tor)?)|vector core) (?i:kernel execute failed|(?:kernel )?exception\b).{0,400}"
     r"|\b(?i:ai(?:core|vec)) error exception\b.{0,200}|\breason=\[(?:vector core|ai ?core) [\w ]{1,60}\].{0,200}"
     r"|\bACL stream synchronize failed\b.{0,200}"
+    r"|\btrapping: kernelName: .{0,300}"
     r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
 )
 #: Errors of loading the binary; all others are of launching or running it.
@@ -85,6 +86,7 @@ RECOGNISER = Recogniser(
         "error exception",
         "execution failed, reason=",
         "ACL stream synchronize",
+        "trapping: kernelName",
     ),
     read=_read,
     examples={
@@ -97,6 +99,9 @@ RECOGNISER = Recogniser(
             Kind.LAUNCH_ERROR
         ),
         "Aicore kernel execute failed, device_id=0, stream_id=3, fault kernel_name=add_kernel_0": Kind.LAUNCH_ERROR,
+        "mx_device.cpp :10106: trapping: kernelName: f ,commandIndex: 6 , trapType: Memory Violation(0x4)": (
+            Kind.LAUNCH_ERROR
+        ),
         "The vector core execution is abnormal, errcode 0x1": Kind.LAUNCH_ERROR,
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
