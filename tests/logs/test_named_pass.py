@@ -38,6 +38,7 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("[Bug] triton: 'LoopScheduling' compiler pass crashes", "LoopScheduling"),
         ("triton-ascend dies in the pass `DiscreteMaskAccess`, on 910B", "DiscreteMaskAccess"),
         ("in a pass (`ConvertTritonIRToLinalgIR`) of FlagTree, before bishengir", "ConvertTritonIRToLinalgIR"),
+        ("llc of Triton's dies inside the **`MTGPU PreRA Optimization`** pass", "MTGPU PreRA Optimization"),
         ("Triton 3.4: the tests `TestA` pass and `TestB` does not; no MLIR pass is named", None),
         ("- failing pass: `TritonAMDGPUCanonicalizePointers`", "TritonAMDGPUCanonicalizePointers"),
         ("Triton 3.4: the failing pass is tritongpu-pipeline, as the dump shows", "tritongpu-pipeline"),

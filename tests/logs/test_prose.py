@@ -33,6 +33,10 @@ IN_PROSE = [
      "'llvm.fmul' op operand #0 must be a floating-point type, but got 'i8'"),
     ("# [Bug]: failed to legalize operation 'tt.splat' marked as erased",
      "failed to legalize operation 'tt.splat' marked as erased"),
+    ("it emits what the verifier refuses (\"Bad machine code: Virtual register defs don't dominate all uses\")",
+     "LLVM gave up: Bad machine code: Virtual register defs don't dominate all uses"),
+    ("# 在950上报错error: Failed to run buildFinalHIVMPipelines pipeline",
+     "Failed to run buildFinalHIVMPipelines pipeline"),
     ("k.mlir:76:11: remark: PtrAnalysis: Failed to rewrite LoadOp", "PtrAnalysis: Failed to rewrite LoadOp"),
     ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),
 ]  # fmt: skip

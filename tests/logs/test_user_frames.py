@@ -144,3 +144,11 @@ def test_a_frame_that_rich_draws_without_a_space() -> None:
     )
     assert diagnosis is not None and diagnosis.source is not None
     assert (diagnosis.source.file, diagnosis.source.line) == ("D:\\a\\devices.py", 397)
+
+
+def test_no_frame_in_c_is_the_user_s() -> None:
+    frames = '  File "/x/cache.pyx", line 3, in g\n  File "/x/python-3.13.13/Objects/call.c", line 361, in f\n'
+    diagnosis = diagnose_text(
+        f'  File "/home/u/train.py", line 40, in <module>\n{frames}RuntimeError: Triton Error [CUDA]: x\n'
+    )
+    assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.file == "/home/u/train.py"

@@ -37,7 +37,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
         "[Triton][BEG]",
         "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton",
-        "flagtree", "FlagTree", "flag_gems", "FlagGems",
+        "flagtree", "FlagTree", "flag_gems", "FlagGems", "triton-ascend", "triton_ascend",
         # How releases before 3 mangle a kernel: the types of its arguments, or what they are specialised for.
         "__Pbf16_", "__Pfp8", "__Pfp16_", "__Pfp32_", "__Pfp64_", "__Pi1_", "__Pi8_", "__Pi16_", "__Pi32_", "__Pi64_",
         "_0d1d2",

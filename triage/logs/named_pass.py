@@ -22,6 +22,7 @@ _PASS = regex(
     r"|nvgpu|nvws|ttg|convert-[a-z-]{1,40}-to)-[a-z][a-z\d-]{2,80})(?![\w/-]|\.\w)"
     r"|\b(?P<name>(?:Triton|Convert|NVGPU|NVWS|Allocate)\w{3,80})[`'\"]?(?= pass\b)"
     r"|\b(?P<kind>[A-Z][a-z]\w{3,60})[`'\"]?(?= MLIR pass\b)"
+    r"|`(?P<llvms>[A-Z][\w>-]{1,40}(?: [A-Z][\w>-]{1,40}){1,6})`(?=\*{0,2} pass\b)"
     r"|[`'\"](?P<quoted>(?:[A-Z][a-z\d]{1,40}){2,8}|[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8})[`'\"]"
     r"(?= (?:\w{2,12} )?pass\b)"
     r"|\b[Pp]ass(?:,? | ?[(\uff08])`(?P<behind>[A-Z][a-z\d]{1,40}[A-Z]\w{1,80})`"

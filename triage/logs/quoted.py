@@ -147,7 +147,8 @@ _BARE = (
         "LLVM ERROR: ",
         regex(
             r"(?:^|[\s:`\"'(])"
-            r"(?P<text>Cannot select: (?:intrinsic %[\w.]{1,200}|(?:0x\w{1,16}|t\d{1,7}): .{1,200}))"
+            r"(?P<text>Cannot select: (?:intrinsic %[\w.]{1,200}|(?:0x\w{1,16}|t\d{1,7}): .{1,200})"
+            r"|Bad machine code: [A-Z][^\"`*]{8,200})"
         ),
     ),
 )

@@ -29,9 +29,9 @@ _NUMBER = regex(r'["\]], \[?line (?P<python>\d{1,7})|\.py:(?P<plain>\d{1,7})|\.p
 # The line of the source that a notebook's frame is at, and how many lines it shows at most up to that one.
 _ARROW = regex(r"-{1,6}> ?(?:(?P<line>\d{1,7})|\[(?P<linked>\d{1,7})\]\(\S{0,400}\))(?P<text>(?: .{0,1000})?)$")
 _MOST_SHOWN = 6
-# Python's own files, code that has none, and the libraries that launch kernels for others.
+# Python's own files, code that has none or is no Python, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
-    r"^<(?!ipython-input-)|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
+    r"^<(?!ipython-input-)|\.(?:c|cc|cpp|h|pyx|pxi|so)$|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
     r"|(?:^|[\\/])triton[\\/](?:code_gen|spec[\\/]|runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
     # a script that pip installed
     r"|[\\/]bin[\\/][^\\/.]{1,80}$"
