@@ -73,6 +73,14 @@ def test_an_error_quoted_in_a_sentence() -> None:
     assert diagnosis.headline == "a dynamic Boolean has no value at compile time."
 
 
+def test_what_the_compiler_stopped_itself_with_is_quoted_below_its_text_alone() -> None:
+    diagnosis = diagnosed(
+        '# Crash on H100 - "Failed to find a valid layout"\n\nIt crashes in triton here: https://x/MMAHelpers.h#L332'
+        " with “LLVM ERROR: Failed to find a valid layout”.\n\n"
+    )
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.LLVM_FATAL, "MMAHelpers.h", 332)
+
+
 def test_several_pieces_of_code_in_a_line() -> None:
     text = "`tl.load(p)` in a `for` loop ends in `misaligned address` at run time\n" + "more of my triton kernel\n" * 9
     assert diagnosed(text).kind is Kind.LAUNCH_ERROR
@@ -190,6 +198,7 @@ def test_a_kernel_s_call_in_a_title() -> None:
         ("[BUG] CuTe DSL: cudaErrorInvalidValue in compiled function", Kind.LAUNCH_ERROR),
         ("[Bug] the `cute-to-nvvm` pass of CuTe DSL can't legalize the copy", Kind.MLIR_DIAGNOSTIC),
         ("[BUG][mthreads] FlagTree: llc crash (SIGSEGV) in PreRA at compile time", Kind.SEGFAULT),
+        ("[Issue]: Triton Compiler Takes Indefinite Time in ttgir -> llir Stage.", Kind.TIMEOUT),
         ("[BUG] Triton: llc non-termination on giant IR, compile hangs >15min", Kind.TIMEOUT),
     ],
 )

@@ -287,30 +287,40 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
     return cause
 
 
+def _fragment(position: int, text: str, read: Callable[[Window], Finding | None]) -> Finding | None:
+    """What a text in quotation marks or backticks says, if that is a cause."""
+    if len(text) < _SHORTEST or " " not in text or text.endswith(("…", "...", _RUN)):
+        return None
+    if finding := read(Window(position, text, (), (), ())):
+        return finding
+    # Of an error of LLVM's only the text.
+    if llvm_diagnostic.error_text(f"error: {text}"):
+        return Finding(bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position)
+    if finding := _bare(position, text, read):
+        return finding
+    if _NO_NAME.match(text):
+        shown = f"NameError: {text}"
+        diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, shown, shown, exception="NameError", stage="source")
+        return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
+    if kind := _kind(text):
+        stage = "source" if _ATTRIBUTE.match(text) else None
+        return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)
+    return None
+
+
 def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
     """What somebody quotes in a sentence that says why something failed: a text in quotation marks or backticks that
-    ``read`` recognises, or one that is known whatever stands around it."""
-    for position, line in enumerate(lines):
-        for fragment in _FRAGMENT.findall(line) if not _SOURCE.match(line) else ():
-            text = next(filter(None, fragment)).strip()
-            if len(text) < _SHORTEST or " " not in text or text.endswith(("…", "...", _RUN)):
-                continue
-            if finding := read(Window(position, text, (), (), ())):
-                return finding
-            # Of an error of LLVM's only the text.
-            if llvm_diagnostic.error_text(f"error: {text}"):
-                return Finding(
-                    bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position
-                )
-            if finding := _bare(position, text, read):
-                return finding
-            if _NO_NAME.match(text):
-                shown = f"NameError: {text}"
-                diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, shown, shown, exception="NameError", stage="source")
-                return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
-            if kind := _kind(text):
-                stage = "source" if _ATTRIBUTE.match(text) else None
-                return Finding(bounded_diagnosis(kind, text, text, stage=stage), Specificity.DIAGNOSTIC, position)
+    ``read`` recognises, or one that is known whatever stands around it. What the compiler stopped itself with comes
+    before words that are quoted without that."""
+    fragments = [
+        finding
+        for position, line in enumerate(lines)
+        if not _SOURCE.match(line)
+        for fragment in _FRAGMENT.findall(line)
+        if (finding := _fragment(position, next(filter(None, fragment)).strip(), read))
+    ]
+    if fragments:
+        return max(fragments, key=lambda finding: finding.specificity is Specificity.FATAL)
     for position, line in enumerate(lines):
         titled = None if _SOURCE.match(line) else _TITLED.search(line)
         error = titled and (f"'{titled['operation']}" if titled["operation"] else titled["error"])
