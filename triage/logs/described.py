@@ -18,9 +18,9 @@ _UNUSABLE = (
 )
 _COMPILE = r"\b(?:compil(?:e[sd]?|ing|ation|er)|autotun(?:e[dr]?|ing)|ptxas|llc|make_(?:ttir|ttgir|llir|ptx|cubin))\b"
 _NO_END = (
-    r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bindefinite(?:ly)?\b|\bnon-termination"
+    r"(?:\bhangs?\b|\bhung\b|\bhanging\b|\bstuck\b|\bdeadlocks?\b|\bforever\b|\binfinite loop|\bnon-termination"
     r"|\bspin(?:s|ning)\b|\bblow[ -]?up\b|\bregress(?:ed|es|ion)\b.{0,40}?\d[\d.]{0,6} ?m?s\b.{0,20}?\d ?(?:s|min\w*)\b"
-    r"|\btim(?:e[sd]?|ing)[ -]?outs?\b|\bfreez(?:es|ing)\b|\b(?:never|not) comes? back\b"
+    r"|\btim(?:e[sd]?|ing)[ -]?outs?\b|\bfreez(?:es|ing)\b|\b(?:never|not) comes? back\b|\bindefinite(?:ly)?\b"
     r"|\b(?:more than|over) (?:an?|\d{1,4}\+?|several|many) (?:hours?|minutes)\b|\bfor (?:\S{1,9} )?hours\b"
     r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
 )
