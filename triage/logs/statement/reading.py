@@ -29,6 +29,8 @@ _OF_MLIR = regex(
     r"|\w\.\w{1,40}\b' op|materializ|pipelin|ttg?ir|\btt[gn]?g?\.[a-z]",
     re.IGNORECASE,
 )
+# A line without a word of a failure states one if its kind is likelier than not.
+_LEAST = 0.5
 # Of a program in MLIR, as the failing tool was given it.
 _IR = regex(
     r"\s{0,80}(?:(?:%[\w:#]{1,60}(?:, )?){1,8} = )?"
@@ -63,7 +65,10 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     line = shown[number].strip()
     # A sentence is wrapped; its words are of one kind on the lines together.
     around = " ".join(near.strip() for near in shown[max(0, number - 1) : number + 2])
-    kind = plain_kind(line) or plain_kind(around) or Kind(max(kinds, key=lambda kind: kinds[kind]))
+    plain, likeliest = plain_kind(line) or plain_kind(around), max(kinds, key=lambda kind: kinds[kind])
+    if plain is None and kinds[likeliest] < _LEAST and not _FAILED.search(line):
+        return None
+    kind = plain or Kind(likeliest)
     if kind is Kind.MLIR_DIAGNOSTIC and not _OF_MLIR.search(around):
         kind = Kind.UNKNOWN
     return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)
