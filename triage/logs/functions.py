@@ -14,6 +14,8 @@ _BINDINGS = regex(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
 _LAMBDA = regex(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
 _ANONYMOUS = regex(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
 _TRAILING = regex(r"(?: const| volatile| noexcept| override| final| ?&{1,2})$")
+# What compilers add to the name of a copy: `f(int) [clone .localalias]`, `[clone .constprop.0]`.
+_COPY = regex(r" ?\[clone [^\]]{1,80}\]")
 _OPERATOR = regex(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
 # `A::operator bool`: the one name with a space in it.
 _CONVERSION = regex(r"\boperator (?=[\w:])")
@@ -59,7 +61,7 @@ def template_bindings(pretty: str) -> dict[str, str]:
 
 def function_name(pretty: str) -> str | None:
     """``Class::method`` or ``function``; a lambda has the name of its enclosing function; None without a name."""
-    text = pretty.strip()
+    text = _COPY.sub("", pretty).strip()
     if bindings := _BINDINGS.search(text):
         text = text[: bindings.start()]
     if lambda_start := _LAMBDA.search(text):

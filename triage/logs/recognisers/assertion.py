@@ -78,10 +78,10 @@ class Assertion:
         return "".join(_QUOTED.findall(self.expression)).strip() or None
 
 
-def _glibc(line: str, quote: str) -> Assertion | None:
-    head, _, rest = line.partition(f"ssertion {quote}")
+def _glibc(line: str, opening: str, closing: str = "'") -> Assertion | None:
+    head, _, rest = line.partition(f"ssertion {opening}")
     head = head[:-1]
-    end = rest.rfind("' failed")
+    end = rest.rfind(f"{closing} failed")
     if end < 0 and (cut := _CUT_END.search(rest)):
         end = cut.start()
     expression = " ".join(rest[: end if end >= 0 else None].split())
@@ -149,6 +149,8 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line, "`")
     if "ssertion '" in line:
         return _glibc(line, "'")
+    if 'Assertion "' in line and '" failed' in line:
+        return _glibc(line, '"', '"')  # as people requote it
     if ": Assertion " in line and "' failed" in line:
         return _glibc(line, "")  # Markdown takes a backtick for the beginning of code
     if "Assertion failed: " in line:
