@@ -35,6 +35,13 @@ def test_what_is_no_failure_of_a_compile_is_not_described() -> None:
         assert diagnose_text(f"About triton.\n{line}\n") is None
 
 
+def test_a_crash_of_a_compiler_of_c_plus_plus_is_not_triton_s() -> None:
+    said = "With two jobs nvcc randomly segfaults on the kernels of the backward pass (e.g. `bwd.cu`)."
+    found = diagnose_any(f"Building our package for a GPU that the triton of torch 2.9 knows.\n{said}\n")
+    assert found is not None
+    assert (found.kind, found.headline) == (Kind.OTHER, said)
+
+
 def test_a_host_compiler_s_command_that_was_cut_off() -> None:
     diagnosis = diagnosed(
         "subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3', '-I/u"

@@ -381,3 +381,12 @@ def test_a_fatal_error_behind_pytest_s_progress_has_the_frame_that_crashed() -> 
     )
     diagnosis = diagnosed(f"tests/ops/test_k.py Fatal Python error: Aborted\n\n{stack}")
     assert (diagnosis.file, diagnosis.line) == ("compiler.py", 286)
+
+
+def test_dots_in_place_of_the_kernel_are_no_reason() -> None:
+    diagnosis = diagnosed("triton.compiler.errors.CompilationError: at 12:4:\n...\n    def make_ir(self, options):\n")
+    assert (diagnosis.kind, diagnosis.headline, diagnosis.source and diagnosis.source.line) == (
+        Kind.FRONTEND_ERROR,
+        "CompilationError at line 12 of the kernel",
+        12,
+    )

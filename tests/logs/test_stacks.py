@@ -171,6 +171,27 @@ def test_the_arguments_of_what_reports_an_assertion(frame: str, function: str | 
     assert diagnosis.function == function
 
 
+@pytest.mark.parametrize(("signal", "kind"), [("SIGSEGV", Kind.SEGFAULT), ("SIGABRT", Kind.ABORT)])
+def test_the_signal_at_which_gdb_stopped(signal: str, kind: Kind) -> None:
+    diagnosis = diagnosed(
+        f'Thread 1 "python" received signal {signal}, as it says.\n'
+        "0x00007ffed7580a34 in mlir::triton::Fold::fold(mlir::Operation*) [clone .localalias] () from /x/libtriton.so\n"
+    )
+    assert (diagnosis.kind, diagnosis.function) == (kind, "Fold::fold")
+    assert signal in diagnosis.headline
+
+
+def test_what_glibc_found_is_an_argument_in_the_stack() -> None:
+    diagnosis = diagnosed(
+        "(gdb) bt\n"
+        "#0  __GI_raise (sig=sig@entry=6) at ../sysdeps/unix/sysv/linux/raise.c:50\n"
+        "#1  0x00007ffff7c4d859 in __GI_abort () at abort.c:79\n"
+        '#2  0x00007ffff7cc02fc in malloc_printerr (str=str@entry=0x7ff "free(): invalid size") at malloc.c:5347\n'
+        "#3  0x00007ffdc6f0495f in mlir::triton::Pool::clear() () from /x/triton/_C/libtriton.so\n"
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.ABORT, "free(): invalid size in Pool::clear")
+
+
 def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:
     diagnosis = diagnosed(
         "It ends in a Segmentation fault (exit code 139).\n\nFatal Python error: Segmentation fault\n\n"

@@ -44,6 +44,8 @@ def test_the_line_that_states_a_failure_is_the_headline(text: str, stated: str, 
         "tl.dot in fp8 takes long to autotune\n\nWith 200 configs, the first call takes 40 minutes with Triton 3.3.\n",
         "Support for block pointers of three dimensions in Triton would help us with convolutions.\n",
         "INFO [importing.py:17] Triton is installed\nINFO [serve.py:3] Application startup complete.\n",
+        "The attention of the tutorial gives a wrong output for a head of 96 columns.\n\nsomebody · comment · 2023\n"
+        "Yes, 64 is written into the kernel, this is a tutorial of Triton.\n",
     ],
 )
 def test_a_question_a_wish_and_a_log_state_none(text: str) -> None:

@@ -46,6 +46,12 @@ _REFUSED = regex(
 )
 # Of a kernel that runs: no kind of its own.
 _HANGS = r"(?:\bhangs\b|\bhanging\b|\bdeadlocks?\b|\bfreezes\b|\bnever (?:returns|ends|finishes))"
+# Compilers of C++, which build a package's own kernels, as what a sentence says to crash.
+_OF_HOST = regex(
+    rf"\b(?:nvcc|cicc|cudafe\+\+|hipcc|gcc|g\+\+|cc1plus|clang(?:\+\+)?)(?![\w+.-])\W{{0,4}}(?:\w{{1,12}} ){{0,2}}"
+    rf"{_CRASH}",
+    re.IGNORECASE,
+)
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, _CRASHED),
@@ -54,6 +60,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
     (Kind.UNKNOWN, regex(rf"\bkernels?\b.{{0,80}}{_HANGS}", re.IGNORECASE)),
+    (Kind.OTHER, _OF_HOST),
     (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),
 )
 #: Those that tell the kind whatever else a line says.
@@ -74,8 +81,8 @@ _PLAIN = (
 _PROGRAM = regex(r"\s{4}|\s*(?:raise|return|assert|import|from|def|@|#include|//)\b")
 # What takes long, fails and has files that cannot be opened, as well.
 _BUILD = regex(r"\bpip3? |\bdocker\b|\bcmake\b|\b[Bb]uild(?:s|ing)?\b(?!-)|\binstall")
-_NEVER_OF_BUILDS = (Kind.SEGFAULT, Kind.LAUNCH_ERROR)
-_END_OF_SENTENCE = regex(r"(?<=[.!?]) {1,4}(?=[A-Z`'\"(])")
+_NEVER_OF_BUILDS = (Kind.SEGFAULT, Kind.LAUNCH_ERROR, Kind.OTHER)
+_END_OF_SENTENCE = regex(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) {1,4}(?=[A-Z`'\"(])")
 
 
 def plain_kind(line: str) -> Kind | None:
@@ -93,6 +100,8 @@ def described(lines: Iterable[str]) -> Finding | None:
     ]
     for kind, pattern in _SAYS:
         for position, sentence in sentences:
+            if _OF_HOST.search(sentence) and kind is not Kind.OTHER:
+                continue
             if pattern.search(sentence) and (kind in _NEVER_OF_BUILDS or not _BUILD.search(sentence)):
                 return Finding(bounded_diagnosis(kind, sentence, sentence), Specificity.TAIL, position)
     return None

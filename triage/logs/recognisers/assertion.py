@@ -262,6 +262,7 @@ RECOGNISER = Recogniser(
             "python: /b/Dialect.cpp:12:\nint mlir::A::f(\nint) const: Assertion `x >= 1' failed.",
             "python: /b/Dialect.cpp:12:\n  mlir::A::f(int): Assertion\n  `(x >= 1 &&\n   y)'\n  failed.",
             "the pass triggers assertion `x >= 1' failed.",
+            'A.cpp:12: int A::f(int): Assertion "x >= 1" failed.',
             '#5 0x00007f in __assert_fail (assertion=0x7f12 "x >= 1", \n    file=0x7f13 "/b/Dialect.cpp", line=12)',
         ),
         Kind.ASSERTION,

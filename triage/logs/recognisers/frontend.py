@@ -100,7 +100,8 @@ def _shown_cause(after: Iterable[str]) -> list[str]:
 
 def _ends_block(line: str) -> bool:
     begins = ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~")
-    return not line.strip() or line.startswith(begins) or _AFTERWARDS.match(line) is not None
+    # Of dots alone: what is left out.
+    return not line.strip(" .…[]") or line.startswith(begins) or _AFTERWARDS.match(line) is not None
 
 
 def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str | None) -> bool:

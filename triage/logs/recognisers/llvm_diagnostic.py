@@ -17,14 +17,15 @@ _INLINE_ASM = regex(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P
 _PROCESSOR = regex(r"^'(?:sm_|gfx)\w{1,20}' is not a recognized processor for this target")
 # clang's order, of the optimiser's remarks and of limits on resources: `error: kernel.py:211:0: stack frame size …`.
 _LOCATED = regex(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,7}): (?P<text>\S.{0,2000})")
-# How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
+# How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin. lld shows names as
+# they were written; a mangled one is the dynamic loader's.
 _OF_LLVM = regex(
     r"(?:(?:couldn't|could not) allocate |ran out of registers|inline asm"
     r"|invalid operand (?:for inline asm|in inline asm)"
     r"|unknown (?:constraint|register)|no registers from class|register allocation failed|stack frame size"
     r"|unsupported (?:call|inline|library|indirect)|in function |<unknown>:\d|Don't know how to handle"
     r"|value out of range for constraint|couldn't |local memory |scratch |incomplete register"
-    r"|non-trivial scalar-to-vector|scalar-to-vector conversion failed|undefined symbol)"
+    r"|non-trivial scalar-to-vector|scalar-to-vector conversion failed|undefined symbol(?!: _Z))"
 )
 
 

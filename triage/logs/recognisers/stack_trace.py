@@ -41,7 +41,11 @@ _STOPPED = regex(
 )
 # `ERROR: AddressSanitizer: heap-use-after-free on address …`
 _SANITIZER = regex(r"\b(?:Address|Memory|HWAddress)Sanitizer: (?P<what>[\w-]{3,60})")
+# `#3 0x7f in malloc_printerr (str=str@entry=0x7f "free(): invalid pointer") at malloc.c:5347`: what glibc found
+_HEAP = regex(r"malloc_printerr \(str=(?:str@entry=)?(?:0x[0-9a-f]{1,16} )?\"(?P<what>[^\"]{1,200})\"")
 _SIGNAL = "received signal SIG"
+# A debugger stops at others as well, at Ctrl-C above all.
+_FATAL = regex(r"\breceived signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")
@@ -123,7 +127,7 @@ def _stopped(lines: Iterable[str]) -> str | None:
 
 def _read(window: Window) -> Finding | None:
     if _SIGNAL in window.line:
-        above: list[str] = []
+        above = [window.line]
         below = list(islice(window.after, _NEAR))
         stopped = _stopped(below[:1])
         frames = [stopped] if stopped and not any(map(_FRAME.match, below)) else []
@@ -140,11 +144,16 @@ def _read(window: Window) -> Finding | None:
     library = next((match["name"] for shown in frames if (match := _LIBRARY.search(shown))), None)
     if crashed is None and library is None:
         return None
-    ended_by = next((match["what"] for line in above if (match := _SANITIZER.search(line))), None)
+    found = [*map(_SANITIZER.search, above), *map(_HEAP.match, frames)]
+    ended_by = next((match["what"] for match in found if match), None)
+    signal = next((match["name"] for line in above if (match := _FATAL.search(line))), None)
     aborted = any(shown.startswith(_ABORTING) for shown in frames)
     if ended_by is not None:
         aborted = ended_by != "SEGV"
+    elif signal is not None:
+        aborted = signal in ("SIGABRT", "SIGFPE")
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
+    how += f" ({signal})" if signal else ""
     message = "\n".join([_TITLE, *frames[:16]])
     return finding(
         window,

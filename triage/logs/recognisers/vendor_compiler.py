@@ -1,7 +1,10 @@
 """A back end outside of Triton's repository calls a compiler of its own, which failed.
 
-Such back ends keep the words of Triton's call of ptxas: ```llc` failed with error code -11``.
+Such back ends keep the words of Triton's call of ptxas: ```llc` failed with error code -11``. Intel's compiler, in the
+driver, names the kernel below its error: ``error: bf16 is not supported!``, ``in kernel: 'add_kernel'``.
 """
+
+from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
@@ -10,24 +13,38 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _FAILED = regex(r"`(?P<program>(?!ptxas)[\w.+/-]{2,80})` failed with error code (?P<code>-?\d{1,12})")
+_REFUSED = regex(r"^error: (?P<reason>\S.{1,1000})$")
+_KERNEL = "in kernel: '"
+#: Lines of an error that may stand between it and the kernel's name.
+_NEAR = 2
 _SIGNALS = {"-11": Kind.SEGFAULT, "-6": Kind.ABORT}
 
 
 def _read(window: Window) -> Finding | None:
     failed = _FAILED.search(window.line)
     if failed is None:
-        return None
+        return _of_driver(window)
     kind = _SIGNALS.get(failed["code"], Kind.ASSEMBLER)
     headline = f"{failed['program']} of a vendor's back end failed with exit code {failed['code']}"
     return finding(window, kind, headline, specificity=Specificity.SYMPTOM)
 
 
+def _of_driver(window: Window) -> Finding | None:
+    refused = _REFUSED.match(window.line.strip())
+    below = [line.strip() for line in islice(window.after, _NEAR)]
+    named = next((number for number, line in enumerate(below, 1) if line.startswith(_KERNEL)), None)
+    if refused is None or named is None:
+        return None
+    message = "\n".join([refused[0], *below[:named]])
+    return finding(window, Kind.ASSEMBLER, refused["reason"], message, extent=named)
+
+
 RECOGNISER = Recogniser(
-    anchors=("` failed with error code",),
+    anchors=("` failed with error code", "error: "),
     read=_read,
     examples={
         "RuntimeError: `llc` failed with error code -11": Kind.SEGFAULT,
         "RuntimeError: `llc` failed with error code 1": Kind.ASSEMBLER,
+        "error: bf16 is not supported!\nin kernel: 'add_kernel'": Kind.ASSEMBLER,
     },
-    most=Specificity.SYMPTOM,
 )
