@@ -49,6 +49,11 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("TritonGPUCoalesce: wrong order of a tensor", "TritonGPUCoalesce"),
         ("[reproduced] TritonToUnstructure failed while lowering the kernel", "TritonToUnstructure"),
         ("TritonGPUDialect: not loaded", None),
+        ("triton: ConvertTritonGPUOpToLLVMPattern does not match", None),
+        (
+            "TritonAMDGPUPipeline is new; the failing MLIR pass is tritonamdgpu-schedule-loops{num_stages=4}",
+            "tritonamdgpu-schedule-loops",
+        ),
         ("defined in TritonGPUDialect and in TritonGPUToLLVM/DotOpToLLVM.cpp", None),
         (COMMAND, None),
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),

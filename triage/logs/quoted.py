@@ -10,12 +10,10 @@ from triage.logs.diagnostic_lines import parse
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
-from triage.logs.functions import function_name
-from triage.logs.named_file import named_files
+from triage.logs.named_places import cut_assertion, named_files
 from triage.logs.patterns import regex
-from triage.logs.recognisers import llvm_diagnostic, silent_pass
+from triage.logs.recognisers import llvm_diagnostic
 from triage.logs.recognisers.python_exception import assertion_of
-from triage.logs.text import last_component
 from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
@@ -167,16 +165,10 @@ _CALLED = regex(
     r"\b(?:fail|abort|crash|trigger|hit|trip)\w{0,5} (?:(?:on|at|in|with|the|an|this) ){0,3}"
     r"`?assert\((?P<code>[^`\n]{3,300})\)"
 )
-# An assertion that the text breaks off in, before its expression.
-_CUT_ASSERTION = regex(
-    r"(?:python[\d.]{0,4}|pytest|triton[\w-]{0,20}): (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>\d{1,7}): "
-    r"(?P<function>(?!error|warning|note|remark|fatal)[^`'\n]{2,2000}\([^`'\n]{0,2000}?)(?::(?: A[a-z]{0,8})?)?\s{0,4}$"
-)
 # Of a title: `[BUG] text`.
 _TAG = regex(r"^\[[^\]]{1,40}\]:? {1,2}")
 # What a clause may follow.
 _CLAUSES = (": ", ". ", "`", '"')
-_PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 
 def _kind(line: str) -> Kind | None:
@@ -272,17 +264,14 @@ def _named(lines: list[str]) -> Finding | None:
 
 
 def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
-    """The failure that somebody quotes in a sentence: a cause, or a pass manager's failure with the name of the pass
-    beside it."""
+    """The failure that somebody quotes in a sentence: a cause, or a pass manager's failure."""
     cause = quoted_cause(lines, read)
     if cause and cause.specificity > Specificity.TAIL:
         return cause
     for position, line in enumerate(lines):
         if _RUN_FAILED.search(line):
-            named = {name for other in lines for name in _PASS.findall(other)}
-            facts = {"pass_name": named.pop() if len(named) == 1 else None, "exception": "RuntimeError"}
-            headline = silent_pass.headline(facts["pass_name"])
-            diagnosis = bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, headline, f"RuntimeError: {_RUN}", **facts)
+            shown = f"RuntimeError: {_RUN}"
+            diagnosis = bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, shown, shown, exception="RuntimeError")
             return Finding(diagnosis, Specificity.TAIL, position)
     return cause
 
@@ -337,13 +326,10 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
         return Finding(diagnosis, Specificity.EXCEPTION, 0)
-    if lines and (cut := _CUT_ASSERTION.match(lines[-1])):
-        function, file = function_name(cut["function"]), last_component(cut["file"])
-        shown = f"Assertion failed in {function or file}; the text breaks off before its expression"
-        facts = {"function": function, "file": file, "line": int(cut["line"])}
-        return Finding(
-            bounded_diagnosis(Kind.ASSERTION, shown, lines[-1], **facts), Specificity.DIAGNOSTIC, len(lines) - 1
-        )
+    if cut := cut_assertion(lines):
+        shown = f"Assertion failed in {cut['function'] or cut['file']}; the text breaks off before its expression"
+        diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, lines[-1], **cut)
+        return Finding(diagnosis, Specificity.DIAGNOSTIC, len(lines) - 1)
     if asserts := _ASSERTS.search(" ".join(line.strip() for line in lines)):
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])

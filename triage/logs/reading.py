@@ -8,6 +8,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO, TypeAlias, cast
 
 from triage.logs.wrapped import unwrapped
@@ -143,7 +144,7 @@ def _has_traceback(line: bytes) -> bool:
     return any(mark in line for mark in _ESCAPED_TRACEBACK)
 
 
-def _plain(block: bytes, escaped: bool) -> bytes:
+def _plain(block: bytes, escaped: bool, is_short: bool) -> bytes:
     if escaped:
         *records, rest = block.split(b"\n")
         block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
@@ -157,7 +158,7 @@ def _plain(block: bytes, escaped: bool) -> bytes:
     if not block.isascii():
         for typographic, plain in _TYPOGRAPHIC.items():
             block = block.replace(typographic, plain)
-    if len(block) > _COPIED:
+    if not is_short:
         return _CONTROL.sub(b"", block) if b"\x1b" in block else block
     block = _CONTROL.sub(b"", _MARKED.sub(_unmarked, block))
     return unwrapped(block.decode("utf-8", "replace")).encode()
@@ -177,14 +178,22 @@ def blocks(log: Log) -> Iterator[bytes]:
     """The log's lines, many at a time; each block but the last ends with a line's end."""
     rest = b""
     escaped: bool | None = None
-    for piece in _pieces(log):
+    pieces = _pieces(log)
+    # However few bytes a pipe gives at a time.
+    first = bytearray()
+    for piece in pieces:
+        first += piece
+        if len(first) > _COPIED:
+            break
+    is_short = len(first) <= _COPIED
+    for piece in chain([bytes(first)], pieces):
         data = rest + piece
         if escaped is None:
             data = data.removeprefix(_BYTE_ORDER_MARK)
             escaped = _is_escaped(data)
         if end := _end_of_whole(data, escaped):
-            yield _plain(data[:end], escaped)
+            yield _plain(data[:end], escaped, is_short)
         # Of a line without end its beginning is enough.
         rest = data[end : end + BLOCK]
     if rest:
-        yield _plain(rest, bool(escaped))
+        yield _plain(rest, bool(escaped), is_short)

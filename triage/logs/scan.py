@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from triage.ir import passes
-from triage.logs import chains, episodes, signature
+from triage.logs import chains, episodes, places, signature
 from triage.logs import context as context_module
 from triage.logs.context import Context
 from triage.logs.cut_traceback import cut_traceback, is_of_traceback
@@ -18,10 +18,6 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
-from triage.logs.kernel_place import with_place_of_pipeline, with_stated_place, with_told_place
-from triage.logs.named_file import with_cut_assertion, with_named_file
-from triage.logs.named_function import with_named_function
-from triage.logs.named_pass import with_named_pass
 from triage.logs.prefixed import MOST_LINES, behind_prefix
 from triage.logs.quoted import quoted, quoted_cause, quoted_in_prose
 from triage.logs.reading import Log
@@ -33,7 +29,6 @@ from triage.logs.sieve import Sieve, present, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated, tells
 from triage.logs.surroundings import emulations, setting_of
-from triage.logs.user_frames import with_any_source, with_line_of_triton, with_open_source, with_source
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
@@ -219,12 +214,11 @@ def _with_context(finding: Finding, window: Window, context: Context, whole: str
     finding = attributed(finding, window)
     traceback = context.end_traceback(window.before) if ends else None
     finding = judged(finding, window, traceback.foreign if traceback else None)
-    finding = with_stated_place(finding, whole or window.line)
+    finding = places.stated(finding, whole or window.line)
     if traceback is not None and traceback.traces:
         finding = chains.traced(finding, traceback.source, window.before)
     if ends:
-        finding = with_source(finding, window, traceback.source if traceback is not None else None)
-        [finding] = with_line_of_triton([finding], traceback.raised if traceback is not None else None)
+        finding = places.raised(finding, window, traceback)
     if diagnosis.exception is not None:
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
@@ -245,13 +239,6 @@ def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
     if diagnosis.kind is Kind.PTXAS and threads > MAX_THREADS and "nsufficient registers" in diagnosis.message:
         return out_of_resources("threads", threads, MAX_THREADS, diagnosis.message)
     return diagnosis
-
-
-def _with_pass(finding: Finding, context: Context, failed: str | None = None) -> Finding:
-    diagnosis = finding.diagnosis
-    if not diagnosis.kind.has(Trait.IN_PASS) or diagnosis.pass_name is not None:
-        return finding
-    return replace(finding, diagnosis=replace(diagnosis, pass_name=context.pass_at(finding.position) or failed))
 
 
 def _completed(finding: Finding, context: Context) -> Finding:
@@ -296,20 +283,11 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
     joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
     if captured:  # the kernel that triage compiles itself is known
-        joined = with_place_of_pipeline(joined, context.boundaries)
-    whole = settled(joined, excerpts.evidence, excerpts.whole)
-    # Of a short text all is of one failure, in whatever order it was printed.
-    failed = context.only_failed if excerpts.whole else None
-    whole = with_whole([_with_pass(finding, context, failed) for finding in whole])
-    whole = with_named_pass(whole, excerpts.whole)
-    whole = with_named_function(with_cut_assertion(whole, excerpts.whole), excerpts.whole)
-    whole = with_named_file(whole, excerpts.whole)
-    completed = with_open_source([_completed(finding, context) for finding in whole], context.open_source)
-    if excerpts.whole:
-        completed = with_any_source(completed, context.last_source)
-        completed = with_line_of_triton(completed, context.only_tritons, Kind.FRONTEND_ERROR)
-        completed = with_told_place(completed, excerpts.whole)
-    return Reading(completed, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
+        joined = places.of_pipeline(joined, context.boundaries)
+    own = settled(joined, excerpts.evidence, excerpts.whole)
+    own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
+    own = places.in_python([_completed(finding, context) for finding in own], context, excerpts.whole)
+    return Reading(own, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
 
 
 def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
@@ -411,7 +389,7 @@ def failures(log: Log) -> list[Finding]:
     reading = read(log)
     ranked = _ranked(reading)
     if not ranked and (last := ending(reading.findings, reading.others, reading.has_evidence)):
-        return [_completed(_with_pass(last, reading.context), reading.context)]
+        return [_completed(last, reading.context)]
     return ranked
 
 

@@ -1,6 +1,11 @@
 """Small helpers for showing text to people: bounded, on one line, without a machine's paths."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from triage.logs.patterns import regex
+
+T = TypeVar("T")
 
 #: Bounds of what a report document holds of a log.
 MAX_MESSAGE = 4096
@@ -50,3 +55,9 @@ def message(lines: str) -> str:
 def notes(texts: list[str]) -> tuple[str, ...]:
     """The first few notes of a failure, each bounded."""
     return tuple(bounded(text, MAX_NOTE) for text in texts[:MAX_NOTES])
+
+
+def only(values: Iterable[T]) -> T | None:
+    """The value that all are; None where there are several, or none."""
+    distinct = {*values}
+    return distinct.pop() if len(distinct) == 1 else None

@@ -1,7 +1,4 @@
-"""Frames of tracebacks, as Python, pytest, IPython and Colab print them, and which of them are the user's.
-
-An exception without a location in the kernel is located at the user's line that compiled or launched it.
-"""
+"""Frames of tracebacks, as Python, pytest, IPython and Colab print them, and which of them are the user's."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,11 +6,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from triage.logs.cute_texts import OF_WORKER
-from triage.logs.finding import Finding
 from triage.logs.patterns import regex
-from triage.logs.text import last_component
-from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.diagnosis import SourceLocation
 
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
@@ -89,7 +83,7 @@ def is_installed(file: str) -> bool:
     return "site-packages" in file or "dist-packages" in file
 
 
-def _closing_line(stated: str, lines: Iterable[str]) -> SourceLocation | None:
+def closing_line(stated: str, lines: Iterable[str]) -> SourceLocation | None:
     """Where pytest says that the exception that a line states was raised, if that is the user's line."""
     for line in lines:
         if (closing := _CLOSING.match(line.strip())) and closing["exception"] in stated:
@@ -104,67 +98,3 @@ def with_text(source: SourceLocation, before: Sequence[str]) -> SourceLocation:
     frame = f'  File "{source.file}", line {source.line}, in '
     shown = next((text.strip() for above, text in pairwise(before) if above.startswith(frame)), None)
     return replace(source, text=shown)
-
-
-def _is_located(diagnosis: Diagnosis) -> bool:
-    """Whether a line of a kernel or of the compiler is known; one of generated PTX is neither."""
-    return diagnosis.source is not None or (diagnosis.file is not None and diagnosis.kind is not Kind.PTXAS)
-
-
-def with_source(finding: Finding, window: Window, source: SourceLocation | None) -> Finding:
-    """The finding for an exception; one without a location gets ``source``, the user's line in its traceback."""
-    diagnosis = finding.diagnosis
-    if _is_located(diagnosis):
-        return finding
-    source = _closing_line(window.line, [window.line, *window.after]) or source
-    if source is None:
-        return finding
-    return replace(finding, diagnosis=replace(diagnosis, source=with_text(source, window.before)))
-
-
-def with_any_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
-    """The findings of a text that tells of one failure: what has no location has that of the first one of its kind, or
-    ``source``, the user's line in the last traceback, if none has any."""
-    places: dict[Kind, SourceLocation | None] = {}
-    for finding in findings:
-        if _is_located(finding.diagnosis):
-            places.setdefault(finding.diagnosis.kind, finding.diagnosis.source)
-    return [
-        replace(finding, diagnosis=replace(finding.diagnosis, source=found))
-        if not _is_located(finding.diagnosis) and (found := places.get(finding.diagnosis.kind) if places else source)
-        else finding
-        for finding in findings
-    ]
-
-
-def with_line_of_triton(
-    findings: list[Finding], raised: tuple[SourceLocation, str] | None, *kinds: Kind
-) -> list[Finding]:
-    """The findings; an exception around the compiler or in its Python code that has no location gets the line of
-    Triton's that raised it. ``kinds``: of which else."""
-    if raised is None:
-        return findings
-    source, function = raised
-    file, line = last_component(source.file), source.line
-    return [
-        replace(finding, diagnosis=replace(finding.diagnosis, file=file, line=line, function=function))
-        if finding.diagnosis.kind in (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION, *kinds)
-        and finding.diagnosis.exception is not None
-        and not _is_located(finding.diagnosis)
-        else finding
-        for finding in findings
-    ]
-
-
-def with_open_source(findings: list[Finding], source: SourceLocation | None) -> list[Finding]:
-    """The findings; those that repeat the last one get, if they have no location, the line in the traceback that the
-    text breaks off in."""
-    if not findings or source is None:
-        return findings
-    kind = findings[-1].diagnosis.kind
-    return [
-        replace(finding, diagnosis=replace(finding.diagnosis, source=source))
-        if finding.diagnosis.kind is kind and not _is_located(finding.diagnosis)
-        else finding
-        for finding in findings
-    ]

@@ -37,21 +37,6 @@ def test_of_several_files_none_is_the_assertions() -> None:
     assert diagnosis.file is None
 
 
-@pytest.mark.parametrize(
-    ("told", "file"),
-    [
-        ("a null attribute is dereferenced in `LinearLayoutConversions.cpp`", "LinearLayoutConversions.cpp"),
-        ("it is lib/Dialect/TritonGPU/IR/Dialect.cpp that does", "Dialect.cpp"),
-        ("see Dialect.cpp and Pipeliner.cpp", None),
-        ("my main.cpp calls it", None),
-    ],
-)
-def test_a_crash_of_which_the_text_has_the_file_alone(told: str, file: str | None) -> None:
-    diagnosis = diagnose_text(f"`triton-opt` segfaults where a tensor has no layout: {told}\n")
-    assert diagnosis is not None
-    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.SEGFAULT, file, None)
-
-
 def test_the_function_of_an_assertion_that_a_sentence_quotes() -> None:
     quoted = 'TaskId.cpp:187: mlir::doTaskId(...): Assertion attr.size() == 1 && "one partition" failed'
     diagnosis = diagnose_text(f"Triton's autoWS aborts:\n\n  `{quoted}`\n\nwith a tt.reduce.\n")

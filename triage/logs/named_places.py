@@ -1,0 +1,112 @@
+"""Places that a line or the sentences of a short text name: of the kernel, and of the compiler's code.
+
+``MLIR error in kernel.py line 88: …``, ``rc=134, an assert of LLVM's (Sequence.h:275)``, ``Segmentation fault in
+`triton::ir::builder::insert` ``. Of several none is taken.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from triage.logs.diagnostic_lines import parse
+from triage.logs.functions import function_name
+from triage.logs.other_programs import is_sentence
+from triage.logs.patterns import regex
+from triage.logs.text import last_component, only
+from triage.logs.user_frames import frame_file, users_line
+from triage.model.diagnosis import SourceLocation
+
+# Loggers state no column.
+_STATED = regex(
+    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)"
+    r"(?:\((?P<closed>\d{1,7})\): (?=error\b)"
+    r"|\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
+)
+# What programs do not print.
+_NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+# Words of languages without spaces and their punctuation may stand on either side.
+_PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
+_TOLD = regex(
+    rf"(?<![^\s:\"'`(,\u3000-\uffef])(?P<file>{_PYTHON})[`'\"]?(?::|,? (?:at )?line )"
+    r"(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])"
+    rf"|\b[Ll]ine (?P<number>[1-9]\d{{0,6}}) (?:of|in) [`'\"]?(?P<of>{_PYTHON})\b"
+)
+# A file of C++ with its line, and the function before or behind it, which is told from words by its spelling.
+_FUNCTION = r"(?=\w{0,60}(?:[a-z][A-Z]|::))[\w:]{3,200}"
+_FILE = regex(
+    rf"(?:(?<![\w:])(?P<before>{_FUNCTION})`?(?:\(\))?`?,? (?:\(|at |in ))?`?(?<![\w/.\\-])"
+    r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
+    rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
+)
+_CRASHED_IN = regex(
+    r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sigsegv|sigabrt|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
+    r"|null(?:ptr|[ -]pointer) dereference)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
+    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?)",
+    re.IGNORECASE,
+)
+# An assertion that a text breaks off in, before its expression.
+_CUT_ASSERTION = regex(
+    r"[\w./-]{1,200}: (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>[1-9]\d{0,6}): "
+    r"(?P<function>(?!error|warning|note|remark|fatal)[^`'\n]{2,2000}\([^`'\n]{0,2000}?)(?::(?: A[a-z]{0,8})?)?\s{0,4}$"
+)
+
+
+def stated_line(line: str) -> SourceLocation | None:
+    """The only line of a kernel that a line states, as compilers and loggers do."""
+    stated = [*_STATED.finditer(line)] if ".py" in line else []
+    if len(stated) != 1:
+        return None
+    number, column = stated[0]["line"] or stated[0]["spelled"] or stated[0]["closed"], stated[0]["column"]
+    return SourceLocation(stated[0]["file"], int(number), int(column) if column else None)
+
+
+def _is_told(line: str) -> bool:
+    """True for a line in somebody's own words, in whatever language; a diagnostic that has no location of its own may
+    be part of it."""
+    if frame_file(line) is not None or not (is_sentence(line) or _NOT_ENGLISH.search(line)):
+        return False
+    diagnostic = parse(line)
+    return diagnostic is None or not diagnostic.locations
+
+
+def told_line(lines: Iterable[str]) -> SourceLocation | None:
+    """The only line of the user's that sentences name."""
+    told = only(
+        (match["file"] or match["of"], match["line"] or match["number"])
+        for line in lines
+        if ".py" in line and _is_told(line)
+        for match in _TOLD.finditer(line)
+    )
+    return users_line(told[0], f"{told[0]}:{told[1]}") if told else None
+
+
+def named_files(line: str) -> list[tuple[str, int, str | None]]:
+    """The files of C++ that a line names, each with its line and the function that is named beside it."""
+    return [
+        (last_component(match["file"]), int(match["line"]), function_name(match["before"] or match["behind"] or ""))
+        for match in _FILE.finditer(line)
+    ]
+
+
+def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
+    """The only line of the compiler's code that lines name."""
+    functions = {at[:2]: at[2] for line in lines for at in named_files(line)}
+    place = only(functions)
+    return place and {"file": place[0], "line": place[1], "function": functions[place]}
+
+
+def crashed_function(lines: Iterable[str]) -> str | None:
+    """The only function of the compiler's in which lines say that it crashed."""
+    return only(function_name(match["function"]) for line in lines for match in _CRASHED_IN.finditer(line))
+
+
+def cut_assertion(lines: Sequence[str]) -> dict[str, Any] | None:
+    """Where the assertion fails that lines break off in."""
+    cut = _CUT_ASSERTION.match(lines[-1]) if lines else None
+    if cut is None:
+        return None
+    return {
+        "file": last_component(cut["file"]),
+        "line": int(cut["line"]),
+        "function": function_name(cut["function"]),
+    }

@@ -1,0 +1,209 @@
+"""Where a failure happened: one choice among the places that its text shows.
+
+A failure is at one place: a line of the kernel or of what launched it (``source``), or one of the code that failed
+(``file``, ``line``, ``function``). What its recogniser read is kept. One without a place takes the first that there is
+of these:
+
+1. the line of the kernel that its own line states: :func:`stated`
+2. the end of its traceback, the user's line before Triton's: :func:`raised`
+3. the line of the kernel in the pass manager's report below it: :func:`of_pipeline`
+4. what the rest of the text shows: ``_IN_COMPILER``, then ``_IN_PYTHON``, in their order
+
+Of several candidates of one rule none is taken. The pass in which it failed is found in the same way.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from triage.logs.context import Context, Traceback
+from triage.logs.finding import Finding, Specificity
+from triage.logs.named_pass import named_pass
+from triage.logs.named_places import crashed_function, cut_assertion, named_file, stated_line, told_line
+from triage.logs.text import last_component
+from triage.logs.user_frames import closing_line, with_text
+from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
+
+Fields: TypeAlias = Mapping[str, Any]
+#: What compilers of vendors raise where a pass failed.
+_RAISED_BY_PASS = "MLIRCompilationError"
+_OF_PYTHON = (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a text shows of places: its failures so far, the context, and the lines of a short text."""
+
+    findings: Sequence[Finding]
+    context: Context
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A place in the text, and the failures that it may be of."""
+
+    applies: Callable[[Diagnosis], bool]
+    find: Callable[[Shown, Kind], Fields | None]
+
+
+def _is_located(diagnosis: Diagnosis) -> bool:
+    """Whether a line of a kernel or of the compiler is known; one of generated PTX is neither."""
+    return diagnosis.source is not None or (diagnosis.file is not None and diagnosis.kind is not Kind.PTXAS)
+
+
+def _is_in_pass(diagnosis: Diagnosis) -> bool:
+    return diagnosis.kind.has(Trait.IN_PASS) or diagnosis.exception == _RAISED_BY_PASS
+
+
+def _lacks_kernel(diagnosis: Diagnosis) -> bool:
+    of_kernel = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.kind is Kind.FRONTEND_ERROR
+    return of_kernel and not _is_located(diagnosis)
+
+
+def _of_python(diagnosis: Diagnosis, *kinds: Kind) -> bool:
+    """True for an exception around the compiler or in its Python code, which is at the line that raised it."""
+    return diagnosis.kind in (*_OF_PYTHON, *kinds) and diagnosis.exception is not None and not _is_located(diagnosis)
+
+
+def _in_code(raised: tuple[SourceLocation, str] | None) -> Fields | None:
+    if raised is None:
+        return None
+    source, function = raised
+    return {"file": last_component(source.file), "line": source.line, "function": function}
+
+
+def _open_source(shown: Shown, kind: Kind) -> Fields | None:
+    """The line in the traceback that the text breaks off in is of what repeats the last failure."""
+    return {"source": shown.context.open_source} if kind is shown.findings[-1].diagnosis.kind else None
+
+
+def _like_others(shown: Shown, kind: Kind) -> Fields | None:
+    """A short text is about one failure: all of a kind are where the first is, and where none has a place, at the
+    user's line in the last traceback."""
+    located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
+    if located or not shown.lines:
+        return {"source": next((diagnosis.source for diagnosis in located if diagnosis.kind is kind), None)}
+    return {"source": shown.context.last_source}
+
+
+#: The pass and the code that failed, by which failures are told apart.
+_IN_COMPILER = (
+    Rule(_is_in_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
+    Rule(
+        lambda diagnosis: diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _is_located(diagnosis),
+        lambda shown, _: cut_assertion(shown.lines),
+    ),
+    Rule(
+        lambda diagnosis: diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT) and diagnosis.file is None,
+        lambda shown, _: {"function": crashed_function(shown.lines)},
+    ),
+    Rule(
+        lambda diagnosis: diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis),
+        lambda shown, _: named_file(shown.lines),
+    ),
+)
+#: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
+_IN_PYTHON = (
+    Rule(lambda diagnosis: not _is_located(diagnosis), _open_source),
+    Rule(lambda diagnosis: not _is_located(diagnosis), _like_others),
+    Rule(
+        lambda diagnosis: _of_python(diagnosis, Kind.FRONTEND_ERROR),
+        lambda shown, _: _in_code(shown.context.only_tritons) if shown.lines else None,
+    ),
+    Rule(_lacks_kernel, lambda shown, _: {"source": told_line(shown.lines)}),
+)
+
+
+def _at(finding: Finding, place: Fields | None) -> Finding:
+    """The finding with what it lacks of a place."""
+    diagnosis = finding.diagnosis
+    lacking = {name: value for name, value in (place or {}).items() if getattr(diagnosis, name) is None}
+    return replace(finding, diagnosis=replace(diagnosis, **lacking)) if lacking else finding
+
+
+def in_compiler(findings: Sequence[Finding], context: Context, lines: Sequence[str]) -> list[Finding]:
+    """The findings with the pass and the code that failed, as the rest of the text shows them. ``lines``: of a short
+    text."""
+    return _located(_IN_COMPILER, findings, context, lines)
+
+
+def in_python(findings: Sequence[Finding], context: Context, lines: Sequence[str]) -> list[Finding]:
+    """The findings with a line of the kernel, of what launched it or of Triton's Python code."""
+    return _located(_IN_PYTHON, findings, context, lines)
+
+
+def _located(
+    rules: Iterable[Rule], findings: Sequence[Finding], context: Context, lines: Sequence[str]
+) -> list[Finding]:
+    result = [*findings]
+    for rule in rules:
+        shown = Shown(tuple(result), context, lines)
+        kinds = {finding.diagnosis.kind for finding in result if rule.applies(finding.diagnosis)}
+        places = {kind: rule.find(shown, kind) for kind in kinds}
+        result = [
+            _at(finding, places[finding.diagnosis.kind]) if rule.applies(finding.diagnosis) else finding
+            for finding in result
+        ]
+    return result
+
+
+def stated(finding: Finding, line: str) -> Finding:
+    """The finding with the only line of a kernel that its line states."""
+    if not _lacks_kernel(finding.diagnosis) or (source := stated_line(line)) is None:
+        return finding
+    return replace(_at(finding, {"source": source}), locations=(source,))
+
+
+def raised(finding: Finding, window: Window, traceback: Traceback | None) -> Finding:
+    """The finding for an exception with the line at which its traceback ends."""
+    source = closing_line(window.line, [window.line, *window.after]) or (traceback.source if traceback else None)
+    if source is not None and not _is_located(finding.diagnosis):
+        finding = _at(finding, {"source": with_text(source, window.before)})
+    if traceback is not None and _of_python(finding.diagnosis):
+        finding = _at(finding, _in_code(traceback.raised))
+    return finding
+
+
+def of_pipeline(findings: Sequence[Finding], boundaries: Sequence[int]) -> list[Finding]:
+    """The findings, in the log's order; a failure in a pass gets the place in the report of the pass manager below.
+
+    What ends a compile, as an exception does, ends the search; so does a line of ``boundaries``, where something else
+    begins.
+    """
+    result: list[Finding] = []
+    end: Finding | None = None
+    for finding in reversed(findings):
+        if end is not None and bisect_right(boundaries, finding.position) < bisect_right(boundaries, end.position):
+            end = None
+        diagnosis = finding.diagnosis
+        if _is_report(finding):
+            end = finding
+        elif diagnosis.exception is not None:
+            end = None
+        elif end and diagnosis.source is None and diagnosis.kind.has(Trait.IN_PASS):
+            result.append(replace(_at(finding, {"source": end.diagnosis.source}), locations=end.locations))
+            continue
+        result.append(finding)
+    return result[::-1]
+
+
+def _is_report(finding: Finding) -> bool:
+    """True for the pass manager's own line with a location; an exception's is of the line that launched the kernel."""
+    diagnosis = finding.diagnosis
+    is_tail = finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+    return is_tail and diagnosis.source is not None and diagnosis.exception is None
+
+
+def in_pass(findings: Iterable[Finding], context: Context, lines: Sequence[str]) -> list[Finding]:
+    """The findings with the pass that ran at their lines, or of a short text, which is of one failure in whatever order
+    it was printed, with the only one that failed."""
+    failed = context.only_failed if lines else None
+    return [
+        _at(finding, {"pass_name": context.pass_at(finding.position) or failed})
+        if finding.diagnosis.kind.has(Trait.IN_PASS)
+        else finding
+        for finding in findings
+    ]
