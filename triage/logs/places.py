@@ -33,7 +33,7 @@ _OF_PYTHON = (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class _Shown:
     """What a text shows of places: its failures so far, the context, and the lines of a short text."""
 
     findings: Sequence[Finding]
@@ -42,11 +42,11 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class _Rule:
     """A place in the text, and the failures that it may be of."""
 
     applies: Callable[[Diagnosis], bool]
-    find: Callable[[Shown, Kind], Fields | None]
+    find: Callable[[_Shown, Kind], Fields | None]
 
 
 def _is_located(diagnosis: Diagnosis) -> bool:
@@ -75,12 +75,12 @@ def _in_code(raised: tuple[SourceLocation, str] | None) -> Fields | None:
     return {"file": last_component(source.file), "line": source.line, "function": function}
 
 
-def _open_source(shown: Shown, kind: Kind) -> Fields | None:
+def _open_source(shown: _Shown, kind: Kind) -> Fields | None:
     """The line in the traceback that the text breaks off in is of what repeats the last failure."""
     return {"source": shown.context.open_source} if kind is shown.findings[-1].diagnosis.kind else None
 
 
-def _like_others(shown: Shown, kind: Kind) -> Fields | None:
+def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
     """A short text is about one failure: all of a kind are where the first is, and where none has a place, at the
     user's line in the last traceback."""
     located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
@@ -91,29 +91,29 @@ def _like_others(shown: Shown, kind: Kind) -> Fields | None:
 
 #: The pass and the code that failed, by which failures are told apart.
 _IN_COMPILER = (
-    Rule(_is_in_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
-    Rule(
+    _Rule(_is_in_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
+    _Rule(
         lambda diagnosis: diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _is_located(diagnosis),
         lambda shown, _: cut_assertion(shown.lines),
     ),
-    Rule(
+    _Rule(
         lambda diagnosis: diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT) and diagnosis.file is None,
         lambda shown, _: {"function": crashed_function(shown.lines)},
     ),
-    Rule(
+    _Rule(
         lambda diagnosis: diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis),
         lambda shown, _: named_file(shown.lines),
     ),
 )
 #: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
 _IN_PYTHON = (
-    Rule(lambda diagnosis: not _is_located(diagnosis), _open_source),
-    Rule(lambda diagnosis: not _is_located(diagnosis), _like_others),
-    Rule(
+    _Rule(lambda diagnosis: not _is_located(diagnosis), _open_source),
+    _Rule(lambda diagnosis: not _is_located(diagnosis), _like_others),
+    _Rule(
         lambda diagnosis: _of_python(diagnosis, Kind.FRONTEND_ERROR),
         lambda shown, _: _in_code(shown.context.only_tritons) if shown.lines else None,
     ),
-    Rule(_lacks_kernel, lambda shown, _: {"source": told_line(shown.lines)}),
+    _Rule(_lacks_kernel, lambda shown, _: {"source": told_line(shown.lines)}),
 )
 
 
@@ -136,11 +136,11 @@ def in_python(findings: Sequence[Finding], context: Context, lines: Sequence[str
 
 
 def _located(
-    rules: Iterable[Rule], findings: Sequence[Finding], context: Context, lines: Sequence[str]
+    rules: Iterable[_Rule], findings: Sequence[Finding], context: Context, lines: Sequence[str]
 ) -> list[Finding]:
     result = [*findings]
     for rule in rules:
-        shown = Shown(tuple(result), context, lines)
+        shown = _Shown(tuple(result), context, lines)
         kinds = {finding.diagnosis.kind for finding in result if rule.applies(finding.diagnosis)}
         places = {kind: rule.find(shown, kind) for kind in kinds}
         result = [
