@@ -38,8 +38,9 @@ FIRST_LINES = 4_000
 BYTES_A_LINE = 150
 #: Lines that are read beyond both for a failure of the most specific kind.
 URGENT_LINES = 1_000
-#: Hits at the end of a text that are read in any case, with their neighbours.
+#: Hits at the end of a text that are read in any case, with their neighbours, and the lines among which they are.
 LAST_HITS = 50
+LAST_LINES = 200
 
 #: The recognisers that a line may be for: it is read with its neighbours. None of them: it is context of failures, and
 #: its neighbours do not matter. None: the line is not relevant.
@@ -137,6 +138,7 @@ class Excerpts:
     def _beyond_limit(self, data: bytes, at: int, last: list[int]) -> Iterator[Line]:
         """The lines of a block that are read although no more may be."""
         urgent = self._urgent(data[at:])
+        last = [hit for hit in last if data.count(b"\n", at + hit) <= LAST_LINES]
         for hit, is_urgent in merge(((hit, True) for hit in urgent), ((hit, False) for hit in last)):
             if at + hit >= self._at and not (is_urgent and self._left <= -URGENT_LINES):
                 yield from self._excerpt(data, at + hit)

@@ -102,8 +102,24 @@ def _sieve() -> Sieve:
 
 @cache
 def _urgent() -> Sieve:
+    """Finds the lines in which the compiler may have stopped itself. Thousands of threads may fail an assertion."""
     most = max(recogniser.most for recogniser in RECOGNISERS)
-    return sieve_for(anchor for recogniser in RECOGNISERS if recogniser.most is most for anchor in recogniser.anchors)
+    sieve = sieve_for(anchor for recogniser in RECOGNISERS if recogniser.most is most for anchor in recogniser.anchors)
+    others = [
+        anchor.encode()
+        for reader in RECOGNISERS
+        if reader.owns and reader.most is not most
+        for anchor in reader.anchors
+    ]
+
+    def urgent(block: bytes) -> list[int]:
+        def is_of_others(hit: int) -> bool:
+            begin = block.rfind(b"\n", 0, hit) + 1
+            return any(block.find(anchor, begin, hit) >= 0 for anchor in others)
+
+        return [hit for hit in sieve(block) if not is_of_others(hit)]
+
+    return urgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +215,7 @@ class _Collector:
         least = self._highest.value if is_full else 0
         work = 0
         for recogniser in window.readers:
-            if recogniser.most > least:
+            if recogniser.most > least or recogniser.owns:
                 work += 1
                 if finding := recogniser.recognise(window):
                     return (finding if finding.specificity > least else None), work + _WORK

@@ -19,7 +19,8 @@ class Recogniser:
     ``read`` is called only for a line that contains one of ``anchors``; it returns None when the line is not of
     its kind after all. It sees the window and has no state. ``examples`` are texts that it must recognise, and the
     kind of each: every spelling that was seen in the wild. ``most`` is the specificity of its most specific findings.
-    ``compiler``: the only one that prints such lines, if they tell.
+    ``compiler``: the only one that prints such lines, if they tell. ``owns``: what it recognises is of no other
+    recogniser, however many were found.
     """
 
     anchors: tuple[str, ...]
@@ -27,6 +28,7 @@ class Recogniser:
     examples: Mapping[str, Kind]
     most: Specificity = Specificity.DIAGNOSTIC
     compiler: Compiler | None = None
+    owns: bool = False
 
     def wants(self, line: str) -> bool:
         """True when the line may be for this recogniser."""

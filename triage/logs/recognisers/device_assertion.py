@@ -34,4 +34,5 @@ RECOGNISER = Recogniser(
         "k.py:12: kernel: block: [0,0,0], thread: [32,0,0] Assertion `index out of range` failed.": Kind.LAUNCH_ERROR,
         "/a/Indexing.cu:31: f: block: [31,0,0], thread: [116,0,0] Assertion `i < n` failed.": Kind.OTHER,
     },
+    owns=True,
 )
