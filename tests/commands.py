@@ -58,7 +58,7 @@ class Run:
 Triage = Callable[..., Run]
 
 
-MAIN_BUDGET = 24
+MAIN_BUDGET = 14
 """Compiles of neighbours: enough for each kind of suggestion, and for the tiles that do not help. The default of 48 has
 two more ways to use one warp, for twice the time."""
 MAIN_JOB = ("wgmma-tf32-mn-major", "--budget", str(MAIN_BUDGET))

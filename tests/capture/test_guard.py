@@ -20,7 +20,10 @@ from commands import Run, new_cache, start_triage
 from running import PROGRAMS, Bench
 
 from triage.capture.captured import RunFolder
+from triage.capture.document import document
+from triage.capture.findings import untriaged
 from triage.capture.program.service import VARIABLE as SERVICE
+from triage.capture.run import environment, run
 
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 WORKER = Path(__file__).parents[2] / "triage/harness/worker"
@@ -48,10 +51,11 @@ REST = "segfault + exit + segfault fork 64 128 256 512 + segfault spawn 64 128 2
     [(FAST, 3, 2), *(pytest.param(*row, marks=pytest.mark.slow) for row in [(HANG, 2, 2), (REST, 3, 4)])],
 )
 def test_a_program_outlives_compiles_that_would_end_it(
-    bench_of: BenchOf, version: str, arguments: str, refused: int, repeated: int
+    bench_of: BenchOf, version: str, arguments: str, refused: int, repeated: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its own thread, in others, and in workers of a pool; what failed once is not compiled again."""
-    bench = bench_of(version)
+    bench, ran = bench_of(version), []
+    monkeypatch.setattr("triage.cli.run.run", lambda *given: ran.append(run(*given)) or ran[-1])
     done = bench.run("guarded.py", *arguments.split(), options=("--guard", "--timeout", "4"))
     assert done.code == 0, done.err
     printed = iter(done.out.splitlines())
@@ -80,9 +84,9 @@ def test_a_program_outlives_compiles_that_would_end_it(
     assert re.fullmatch(r"triage: \d+ kernels compiled, \d failed", done.err.splitlines()[-1])
     assert f", {len(failed)} failed" in done.err.splitlines()[-1]
 
-    bench.document("guarded.py", *arguments.split()[:1], "single", "128", options=("--guard",))
-    document = json.loads((bench.captured / "run.json").read_text())
-    assert document["guard"] == {"refused": 1, "not_repeated": 1, "unguarded": 0}
+    # What --json writes of the same run.
+    path = document(ran[0], untriaged(ran[0].capture.compiles), ("guarded.py",), bench.captured, None)
+    assert json.loads(path.read_text())["guard"] == {"refused": refused, "not_repeated": repeated, "unguarded": 0}
 
 
 @pytest.mark.slow
@@ -179,8 +183,9 @@ def test_an_autotuner_passes_over_what_fails(bench_of: BenchOf, version: str) ->
 
 
 def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
-    """And nothing of it is left when the program has ended."""
+    """And nothing of it is left when the program has died."""
     done = bench.run("kills_service.py", options=("--guard",))
+    assert done.code == 128 + signal.SIGKILL
     assert done.out.splitlines() == ["64 compiled", "killed 1", "256 compiled"], done.err
     assert "could not be tried" not in done.err
     assert eventually(lambda: not services(bench))
@@ -265,6 +270,7 @@ def services(bench: Bench) -> list[int]:
     return pids
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
     environment = {**os.environ, **bench.variables()}
     process = subprocess.Popen(
@@ -334,7 +340,6 @@ def triages_processes(mark: bytes, among: str = "") -> list[int]:
 
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
     """What ``triage run --guard`` starts a program with."""
-    from triage.capture.run import environment
     from triage.capture.service.start import Settings, variable
 
     for folder in (bench.captured, bench.folder / "g"):

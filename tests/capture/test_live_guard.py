@@ -95,8 +95,7 @@ def test_a_variable_is_enough(tmp_path: Path) -> None:
         "TRITON_DEFAULT_FP_FUSION": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", code, program, "segfault", "single", "64", "128"],
+        [sys.executable, "-c", code, program, "segfault", "single", "128"],
         capture_output=True, text=True, check=False, env=environment,
     )  # fmt: skip
-    assert done.stdout.splitlines()[0] == "64 compiled", done.stderr
-    assert done.stdout.splitlines()[1].startswith("128 CompileFailed")
+    assert done.stdout.startswith("128 CompileFailed"), done.stderr

@@ -37,7 +37,7 @@ def slow(*values: object) -> object:
 )
 def test_the_case_that_died_is_captured_and_reported(bench_of: BenchOf, version: str, how: str, pool: str) -> None:
     bench = bench_of(version)
-    options = ("--timeout", "2") if how == "hang" else ()
+    options = ("--timeout", "1") if how == "hang" else ()
     document = bench.document("deaths.py", how, pool, options=options)
     found = [one for one in document["findings"] if one["signature"]]
     assert len(found) == 1, document

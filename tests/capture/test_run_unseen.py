@@ -23,27 +23,21 @@ RELEASES = ["newest", *(pytest.param(one, marks=pytest.mark.slow) for one in ("3
 
 
 @pytest.mark.parametrize("version", RELEASES)
-def test_a_healthy_program_is_the_same_with_and_without(bench_of: BenchOf, version: str) -> None:
+def test_a_healthy_program_is_the_same_with_and_without(
+    bench_of: BenchOf, release: Callable[[str], Toolchain], version: str
+) -> None:
     """And what it compiled, captured, compiles from its folder alone."""
     bench = bench_of(version)
-    plain = bench.plain("sources.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
-    done = bench.run("sources.py", options=("--keep-all",))
-    said = done.err.splitlines()
+    gluon = ["gluon"] if version == "newest" else []
+    plain = bench.plain("sources.py", *gluon, TRITON_CACHE_DIR=str(bench.folder / "other"))
+    done = bench.run("sources.py", *gluon, options=("--keep-all",))
+    said, cases = done.err.splitlines(), bench.cases()
     assert (done.code, done.out, said[:-1]) == (plain.code, plain.out, plain.err.splitlines())
-    assert said[-1] == f"triage: {len(bench.cases())} kernels compiled, none failed"
-    again = bench.run("sources.py")
+    assert said[-1] == f"triage: {len(cases)} kernels compiled, none failed"
+    again = bench.run("sources.py", *gluon)
     assert again.err.splitlines()[-1].startswith("triage: no kernels compiled, ")
     assert again.err.splitlines()[-1].endswith(" taken from Triton's cache, none failed")
 
-
-@pytest.mark.parametrize("version", RELEASES)
-def test_kernels_from_anywhere_compile_from_their_folder_alone(
-    bench_of: BenchOf, release: Callable[[str], Toolchain], version: str
-) -> None:
-    bench = bench_of(version)
-    gluon = ["gluon"] if version == "newest" else []
-    assert bench.run("sources.py", *gluon, options=("--keep-all",)).code == 0
-    cases = bench.cases()
     names = ["in_a_cell", "clashes", "closure", "with_functions", "in_gluon"]
     assert [case.name for case in cases] == names[: 5 if gluon else 4 if version >= "3.4" else 2]
     assert [case.origin.get("notes") for case in cases] == [None] * len(cases)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import DATA, KERNELS, Triage, start_triage
+from commands import DATA, KERNELS, Triage, call_triage, start_triage
 from golden_files import Golden
 
 from triage.model.gpus import newest
@@ -140,8 +140,8 @@ def test_cases_that_do_not_fit_the_kernel_do_not_keep_others_from_their_reports(
 
 
 def test_a_traceback_only_with_debug(empty_cache: Path) -> None:
-    assert "Traceback" not in start_triage(empty_cache, "check", "nowhere").err
-    done = start_triage(empty_cache, "check", "nowhere", "--debug")
+    assert "Traceback" not in call_triage(empty_cache, "check", "nowhere").err
+    done = call_triage(empty_cache, "check", "nowhere", "--debug")
     assert "Traceback" in done.err
     assert "InputError: nowhere: " in done.err
     assert done.code != 0

@@ -36,10 +36,10 @@ def test_no_command_is_answered_with_the_help(cli: Triage) -> None:
     assert done.err == cli("--help").out
 
 
-def test_the_command_in_a_process_of_its_own(cli: Triage, empty_cache: Path) -> None:
+@pytest.mark.parametrize("arguments", [["chekc"], pytest.param(["check", "--help"], marks=pytest.mark.slow)], ids=str)
+def test_the_command_in_a_process_of_its_own(cli: Triage, empty_cache: Path, arguments: list[str]) -> None:
     """All other tests of help texts and error lines run the command in pytest's process."""
-    for arguments in (["check", "--help"], ["chekc"]):
-        assert start_triage(empty_cache, *arguments) == cli(*arguments)
+    assert start_triage(empty_cache, *arguments) == cli(*arguments)
 
 
 def test_version(cli: Triage) -> None:

@@ -219,7 +219,7 @@ GREEDY = {
 greedy = together(GREEDY, SMALL)
 
 
-@pytest.mark.parametrize("how", one_in(2, GREEDY))
+@pytest.mark.parametrize("how", one_in(4, GREEDY))
 def test_a_child_that_allocates_without_end_is_out_of_memory(greedy: Results, how: str) -> None:
     result = greedy(how)
     assert told(result) == ("out-of-memory", None, None)
@@ -290,7 +290,7 @@ LEFT = {
 left = together(LEFT)
 
 
-@pytest.mark.parametrize("what", one_in(2, LEFT))
+@pytest.mark.parametrize("what", one_in(4, LEFT))
 def test_a_child_that_leaves_something_behind_compiles_all_the_same(left: Results, what: str) -> None:
     """What it left is gone at once, not only when the engine is closed: the stream sees to that."""
     assert told(left(what)) == ("ok", None, 0)
@@ -327,7 +327,7 @@ CHANNELS = {
 channels = together({what: body for what, (body, _) in CHANNELS.items()})
 
 
-@pytest.mark.parametrize("what", one_in(2, CHANNELS))
+@pytest.mark.parametrize("what", one_in(3, CHANNELS))
 def test_garbage_in_the_result_pipe_is_not_heard(channels: Results, what: str) -> None:
     if (reason := CHANNELS[what][1]) is not None:
         assert channels(what) == Undecided(reason)
@@ -359,7 +359,7 @@ forged = together(
 )
 
 
-@pytest.mark.parametrize("name", one_in(3, EVENTS))
+@pytest.mark.parametrize("name", one_in(4, EVENTS))
 def test_a_kernel_that_forges_events_fools_only_itself(forged: Results, name: str) -> None:
     """Its process holds the token, so it can lie about itself. It must not make triage stumble."""
     result = forged(name)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import new_cache
 from conftest import Traces
 from rows import one_in
 
@@ -57,7 +58,7 @@ def running(tmp_path: Path, traces: Traces, monkeypatch: pytest.MonkeyPatch) -> 
     # The tests may run from a checkout that is not installed.
     monkeypatch.setenv("PYTHONPATH", str(Path(triage.__file__).parents[1]))
     monkeypatch.setenv("TRIAGE_TEST_FLAG", str(flag))
-    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(new_cache(tmp_path / "cache")))
     process = subprocess.Popen(
         [sys.executable, "-m", "triage", "check", str(folder), "--no-cache"],
         stdout=subprocess.PIPE,

@@ -121,7 +121,7 @@ def test_a_child_that_somebody_kills_is_told_apart(stream: Stream, tmp_path: Pat
 @pytest.mark.parametrize(
     "depth",
     [
-        pytest.param(0, id="nanny"),
+        pytest.param(0, id="nanny", marks=pytest.mark.slow),
         pytest.param(1, id="toolchain server", marks=pytest.mark.slow),
         pytest.param(2, id="target server", marks=pytest.mark.slow),
         pytest.param(3, id="case server"),
@@ -217,7 +217,7 @@ def unimportable(folder: Path, text: str) -> Case:
 imports = together({how: text for how, (text, _) in IMPORTS.items()}, replace(SMALL, timeout_s=3.0), unimportable)
 
 
-@pytest.mark.parametrize("how", one_in(2, IMPORTS))
+@pytest.mark.parametrize("how", one_in(3, IMPORTS))
 def test_a_module_that(imports: Results, how: str) -> None:
     (text, expected), result = IMPORTS[how], imports(how)
     assert told(result) == expected

@@ -9,18 +9,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from rows import one_in
 from toolchain_setups import VERSION, assert_one_line, fake_uv, needs_uv
 
 import triage.harness.toolchains as under_test
 from triage.harness.deadline import Deadline
 from triage.harness.environment import interpreter_environment
-from triage.harness.toolchains import Toolchains, cache_root
+from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.managed import MARKER
 from triage.harness.toolchains.toolchains import find_python
@@ -138,9 +139,9 @@ def folders(cache: Path) -> list[Path]:
 
 @needs_uv
 def test_two_that_start_at_once_make_one_environment(fresh: Path) -> None:
-    builders = [start_builder(fresh) for _ in range(3)]
+    builders = [start_builder(fresh) for _ in range(2)]
     outputs = [builder.communicate(timeout=240)[0] for builder in builders]
-    assert [builder.returncode for builder in builders] == [0, 0, 0]
+    assert [builder.returncode for builder in builders] == [0, 0]
     assert len({output.splitlines()[-1] for output in outputs}) == 1
     assert sum(output.count("making an environment") for output in outputs) == 1
 
@@ -149,7 +150,7 @@ def test_two_that_start_at_once_make_one_environment(fresh: Path) -> None:
 def test_a_builder_that_was_killed(fresh: Path, tmp_path: Path) -> None:
     """Its installer is still writing when the next one comes; that one waits for it, then repairs."""
     started, ended = tmp_path / "started", tmp_path / "ended"
-    slow = fake_uv(tmp_path / "bin", f"touch {started}; sleep 2; touch {ended}; exit 1")
+    slow = fake_uv(tmp_path / "bin", f"touch {started}; sleep 1; touch {ended}; exit 1")
     first = start_builder(fresh, path=slow)
     wait_for(started)
     first.kill()
@@ -210,26 +211,27 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-@needs_uv
-def test_an_environment_that_was_harmed_is_made_anew(fresh: Path) -> None:
-    made = Toolchains(fresh).managed(VERSION)
-    library, marker = made.package / "_C/libtriton.so", made.python.parents[1] / MARKER
-    for harm in (library.unlink, made.python.unlink, lambda: marker.write_text('{"schema": "trit')):
-        harm()
-        assert made not in Toolchains(fresh).installed()
-        again = Toolchains(fresh).managed(VERSION)
-        assert again.python == made.python
-        assert again in Toolchains(fresh).installed()
-        made = again
+HARMS: dict[str, Callable[[Toolchain], object]] = {
+    "library": lambda made: (made.package / "_C/libtriton.so").unlink(),
+    "interpreter": lambda made: made.python.unlink(),
+    "marker": lambda made: (made.python.parents[1] / MARKER).write_text('{"schema": "trit'),
+}
 
 
 @needs_uv
-def test_through_a_linked_cache(fresh: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("harm", one_in(3, HARMS))
+def test_an_environment_that_was_harmed_is_made_anew(fresh: Path, tmp_path: Path, harm: str) -> None:
+    """Also through a link to the cache."""
     fresh.mkdir()
     (tmp_path / "link").symlink_to(fresh)
     made = Toolchains(tmp_path / "link").managed(VERSION)
     assert Toolchains(tmp_path / "link").managed(VERSION) == made
     assert Toolchains(fresh).managed(VERSION).identity == made.identity
+    HARMS[harm](made)
+    assert made not in Toolchains(tmp_path / "link").installed()
+    again = Toolchains(tmp_path / "link").managed(VERSION)
+    assert again.python == made.python
+    assert again in Toolchains(tmp_path / "link").installed()
 
 
 @needs_uv

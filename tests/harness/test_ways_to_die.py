@@ -234,6 +234,7 @@ def test_a_pass_failure_has_the_diagnostic_and_the_pass(compile_one: One, toolch
 # --- C: an assertion in a pass ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "version", [*(pytest.param(version, marks=pytest.mark.slow) for version in EVERY[:2]), "3.2.0"]
 )
@@ -394,7 +395,7 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
     [
         pytest.param(until, done, id=str(until), marks=marks)
         for until, done, marks in [
-            (Milestone.ALLOCATED, 2, ()),
+            (Milestone.ALLOCATED, 2, pytest.mark.slow),
             (Milestone.CONVERTED, 2, ()),
             (Stage.LLIR, 3, pytest.mark.slow),
         ]
@@ -457,7 +458,7 @@ def test_what_runs_at_the_deadline_is_given_up(
 # --- I: only after fork -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", [pytest.param("3.0.0", marks=pytest.mark.slow), *CORE])
+@on_the_newest
 def test_an_abort_that_a_fresh_process_does_not_show_is_no_failure(compile_one: One, toolchain: Toolchain) -> None:
     outcome = compile_one(kernel_cases.only_after_fork(), toolchain)
     assert (outcome.status, stages(outcome)) == (Status.OK, NVIDIA)

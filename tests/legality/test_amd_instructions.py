@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import amd_assembler
 import pytest
+from rows import each_row
 
 from triage.legality.amd import mfma, wmma
 from triage.legality.amd.instruction import AmdInstruction
@@ -165,7 +166,7 @@ def assembled() -> dict[str, set[Written]]:
     return accepted({arch: {one: line(one, arch) for one in listed} for arch in GFX})
 
 
-@pytest.mark.parametrize("arch", GFX)
+@each_row(GFX)
 def test_the_assembler_has_exactly_the_tables_instructions(arch: str) -> None:
     taken = assembled()[arch]
     assert {written(row, arch) for row in rows(arch)} <= taken

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import pytest
 from compiled import compile_all
@@ -31,9 +31,8 @@ QUICK = (75, 89, 120)
 OTHERS = (70, 72, 87, 103, 110, 121)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One instruction, as ``violations`` is asked for it and as PTX."""
+class Asked(NamedTuple):
+    """One instruction, as ``violations`` is asked for it and as PTX. A hundred thousand of them are made."""
 
     a: str
     b: str
@@ -150,21 +149,17 @@ def assert_agreement(asked: list[Asked], capability: int, judged: Callable[[Aske
 
 @pytest.mark.parametrize("capability", QUICK)
 def test_layouts_of_every_shape_and_type(capability: int) -> None:
-    assert (
-        assert_agreement(
-            list(layouts_of_matching_types()), capability, Asked.legal if capability == 89 else Asked.in_table
-        )
-        > 10
-    )
+    asked = list(layouts_of_matching_types())[::3]
+    assert assert_agreement(asked, capability, Asked.legal if capability == 89 else Asked.in_table) > 3
 
 
 @pytest.mark.parametrize("capability", one_in(2, QUICK))
 def test_scales_and_kinds(capability: int) -> None:
-    asked = [one for one in kinds() if one.a in ("e4m3", "e3m2", "e2m1") and one.b in ("e5m2", "e2m1", "e2m3")]
+    asked = [one for one in kinds() if one.a in ("e4m3", "e2m1") and one.b in ("e5m2", "e2m1")]
     assert (assert_agreement(asked, capability) > 0) == (capability >= 100)
 
 
-@pytest.mark.parametrize("capability", QUICK)
+@pytest.mark.parametrize("capability", one_in(2, QUICK))
 def test_sparse_forms_of_matching_types(capability: int) -> None:
     asked = [one for one in sparse() if one.a == one.b]
     assert (assert_agreement(asked, capability) > 0) == (capability >= 80)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from blackwell_ptx import disagreements, refused
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import one_in
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import tcgen05
@@ -20,8 +20,7 @@ from triage.legality.tcgen05.instruction import COLLECTORS, WS_COLLECTORS
 from triage.legality.tcgen05.kinds import KINDS, VECTORS, accumulators
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """What ptxas sees of an instruction."""
 
     kind: str
@@ -92,10 +91,15 @@ def differ(folder: Path, architecture: str, version: str, asked: Iterator[Asked]
 
 
 def test_forms_agree_with_the_assembler(tmp_path: Path) -> None:
+    assert differ(tmp_path, "sm_100a", "9.0", itertools.islice(forms(), 0, None, 5)) == []
+
+
+@pytest.mark.slow
+def test_every_form_agrees_with_the_assembler(tmp_path: Path) -> None:
     assert differ(tmp_path, "sm_100a", "9.0", forms()) == []
 
 
-@pytest.mark.parametrize("architecture", ["sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_90a"])
+@pytest.mark.parametrize("architecture", one_in(3, ["sm_120a", "sm_103a", "sm_110a", "sm_90a", "sm_100f"]))
 def test_targets_agree_with_the_assembler(tmp_path: Path, architecture: str) -> None:
     assert differ(tmp_path, architecture, "9.0", forms((None,), (0,))) == []
 

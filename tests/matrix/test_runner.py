@@ -102,7 +102,10 @@ def test_nothing_that_could_be_told_is_triage_s_own_failure(shared_engine: Engin
         runner(shared_engine, Played(*KNOWN)).table(Selection(KNOWN, KNOWN))
 
 
-def test_a_case_that_does_not_fit_makes_no_environment_after_the_first(shared_engine: Engine) -> None:
+def test_a_case_that_does_not_fit_makes_no_environment_after_the_first(
+    shared_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triage.matrix.supply._ABANDON_S", 0.1)
     misfit = replace(case("ok"), constexprs={})
     told = threading.Event()
 
@@ -175,7 +178,8 @@ def test_a_defect_in_the_background_is_raised_and_not_waited_for() -> None:
         Supply(broken, [Row("3.2.0")]).take(wait=True)
 
 
-def test_a_supply_that_was_stopped_begins_nothing_more() -> None:
+def test_a_supply_that_was_stopped_begins_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triage.matrix.supply._ABANDON_S", 0.1)
     begun: list[str] = []
     started, stopped = threading.Event(), threading.Event()
 

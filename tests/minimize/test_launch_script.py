@@ -65,8 +65,8 @@ ADD = {
 WIDE = {
     "kernel": {"file": "kernel.py", "name": "wide"},
     "signature": {"x_ptr": "*fp32", "y_ptr": "*fp32"},
-    "constexprs": {"N": 128},
-    "options": {"num_stages": 3, "num_warps": 8},
+    "constexprs": {"N": 64},
+    "options": {"num_stages": 9},
 }
 COPIED = {
     "kernel": {"file": "kernel.py", "name": "copied"},
@@ -162,6 +162,7 @@ def test_answers(run: Run, tmp_path: Path, variables: dict[str, str], seen: str,
     assert (found, said.splitlines()[-1][: len(last)]) == (code, last), said
 
 
+@pytest.mark.slow
 def test_amd_without_a_gpu(run: Run, tmp_path: Path) -> None:
     code, said = run(case(tmp_path, **{**ADD, "target": "hip:gfx942"}))
     assert (code, "cannot tell, not launched: no GPU that can be used here: " in said) == (125, True), said

@@ -109,8 +109,6 @@ def test_never_slips(
     assert not re.search(trap.second.says, said), f"both: {done.case.path.read_text()}\n{said[-2000:]}"
     assert done.holds, f"{done.ended}, confirmed {done.confirmed}, reproduced {done.reproduced}"
     script = done.folder / "reproducer.py"
-    code, judged = machine.run(script)
-    assert code == 1, judged
     said = machine.run(script, inner=True)[1]
     assert re.search(trap.first.says, said), said[-2000:]
     for name in ["rest", *(["mended"] if trap.first.mended else [])]:

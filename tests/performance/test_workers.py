@@ -109,9 +109,9 @@ DEATHS = {
                                "the process called exit(7), while importing torch"),
     "exhausted memory": ("import time\nheld = []\nwhile 1: held.append(b'x' * (64 << 20)); time.sleep(0.03)",
                          f"more than {MEMORY} B of host memory"),
-    "no end": ("import time; time.sleep(600)", "no end within 2 s, while importing torch"),
+    "no end": ("import time; time.sleep(600)", "no end within 1 s, while importing torch"),
     "no end, and deaf": ("import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)",
-                         "no end within 2 s, while importing torch"),
+                         "no end within 1 s, while importing torch"),
     "an exception": ("raise SystemExit('bye')", "SystemExit: bye, while importing torch"),
 }  # fmt: skip
 
@@ -119,7 +119,7 @@ DEATHS = {
 @pytest.mark.usefixtures("gone")
 @pytest.mark.parametrize(("torch", "told"), DEATHS.values(), ids=DEATHS.keys())
 def test_a_worker_that_ends_without_an_answer(case: Case, interpreter: Interpreter, torch: str, told: str) -> None:
-    limits = Limits(2.0 if "no end" in told else 30.0, MEMORY)
+    limits = Limits(1.0 if "no end" in told else 30.0, MEMORY)
     began = time.monotonic()
     found = measured(case, interpreter(torch), limits)
     assert isinstance(found, NotMeasured)

@@ -43,7 +43,12 @@ def found(report: Report) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("session", "name"), [(Budget(compiles=most), name) for name, most in SOON.items()], indirect=["session"], ids=SOON
+    ("session", "name"),
+    [
+        pytest.param(Budget(compiles=most), name, id=name, marks=pytest.mark.slow if most > 4 else ())
+        for name, most in SOON.items()
+    ],
+    indirect=["session"],
 )
 def test_a_neighbour_is_found_soon(session: Session, name: str) -> None:
     report = session.check(kernel(name))

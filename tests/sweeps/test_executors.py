@@ -86,7 +86,7 @@ def test_a_worker_with_another_triage_refuses_chunks(space: CaseSpace) -> None:
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     # A fork would take over the servers that this process keeps for the next test (warm_servers.py).
     processes = partial(ProcessPoolExecutor, mp_context=get_context("spawn"))
-    with (ThreadPoolExecutor if request.param == "threads" else processes)(2) as executor:
+    with ThreadPoolExecutor(1) if request.param == "threads" else processes(2) as executor:
         yield executor
 
 

@@ -16,7 +16,7 @@ from triage.sweeps.ledger import FILE
 
 OK = str(DATA / "ok.json")
 GRID = ("--set", "BLOCK=64,96,128,192,256,384", "--set", "num_warps=1,2,4,8", "--set", "num_stages=1..4")
-CELLS, BUDGET = 96, 40
+CELLS, BUDGET = 96, 28
 COMPILED, PREDICTED = ("compiled", "failed"), ("predicted-legal", "predicted-illegal")
 
 

@@ -1,4 +1,4 @@
-"""Compiles a kernel, kills the service that has tried it, and compiles another."""
+"""Compiles a kernel, kills the service that has tried it, compiles another, and kills itself."""
 
 import json
 import os
@@ -25,4 +25,5 @@ for pid in pids:
     os.kill(pid, signal.SIGKILL)
 time.sleep(0.3)
 print("killed", len(pids))
-print(*compile_one("no", 256))
+print(*compile_one("no", 256), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)

@@ -47,10 +47,10 @@ def first_tried(report: Report) -> dict[str, Any]:
     ("name", "change"),
     [
         ("early_return", "guard the rest of the body in place of the early return"),
-        ("left_loop", "carry a flag in place of break"),
-        ("born_in_if", "define value, count before the block that sets it"),
+        pytest.param("left_loop", "carry a flag in place of break", marks=pytest.mark.slow),
+        pytest.param("born_in_if", "define value, count before the block that sets it", marks=pytest.mark.slow),
         ("list_index", "hold weights in registers"),
-        ("missing_argument", "pass n to scale"),
+        pytest.param("missing_argument", "pass n to scale", marks=pytest.mark.slow),
     ],
 )
 def test_the_source_is_rewritten_first(name: str, change: str) -> None:
