@@ -16,19 +16,13 @@ from triage.logs.text import last_component, only
 from triage.logs.user_frames import frame_file, users_line
 from triage.model.diagnosis import SourceLocation
 
-# Loggers state no column.
-_STATED = regex(
-    r"(?<![^\s:\"'`(,])(?P<file>[^\s:\"'`()\[\]]{1,400}\.py)"
-    r"(?:\((?P<closed>\d{1,7})\): (?=error\b)"
-    r"|\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})\b|,? line (?P<spelled>\d{1,7})\b)"
-)
 # What programs do not print.
 _NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
 # Words of languages without spaces and their punctuation may stand on either side.
 _PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
-_TOLD = regex(
-    rf"(?<![^\s:\"'`(,\u3000-\uffef])(?P<file>{_PYTHON})[`'\"]?(?::|,? (?:at )?line )"
-    r"(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])"
+_LINE = regex(
+    rf"(?<![^\s:\"'`(,\u3000-\uffef])(?P<file>{_PYTHON})(?:\((?P<closed>\d{{1,7}})\): (?=error\b)"
+    r"|[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])(?::(?P<column>\d{1,7})\b)?)"
     rf"|\b[Ll]ine (?P<number>[1-9]\d{{0,6}}) (?:of|in) [`'\"]?(?P<of>{_PYTHON})\b"
 )
 # A file of C++ with its line, and the function before or behind it, which is told from words by its spelling.
@@ -51,13 +45,17 @@ _CUT_ASSERTION = regex(
 )
 
 
+def _location(match: re.Match[str]) -> SourceLocation:
+    number, column = match["closed"] or match["line"] or match["number"], match["column"]
+    return SourceLocation(match["file"] or match["of"], int(number), int(column) if column else None)
+
+
 def stated_line(line: str) -> SourceLocation | None:
-    """The only line of a kernel that a line states, as compilers and loggers do."""
-    stated = [*_STATED.finditer(line)] if ".py" in line else []
-    if len(stated) != 1:
-        return None
-    number, column = stated[0]["line"] or stated[0]["spelled"] or stated[0]["closed"], stated[0]["column"]
-    return SourceLocation(stated[0]["file"], int(number), int(column) if column else None)
+    """The only line of a kernel that a line states."""
+    found = _LINE.finditer(line) if ".py" in line else ()
+    # Loggers state no column.
+    stated = [match for match in found if match["column"] or not match.group().endswith(f":{match['line']}")]
+    return _location(stated[0]) if len(stated) == 1 else None
 
 
 def _is_told(line: str) -> bool:
@@ -72,10 +70,10 @@ def _is_told(line: str) -> bool:
 def told_line(lines: Iterable[str]) -> SourceLocation | None:
     """The only line of the user's that sentences name."""
     told = only(
-        (match["file"] or match["of"], match["line"] or match["number"])
+        (location.file, location.line)
         for line in lines
         if ".py" in line and _is_told(line)
-        for match in _TOLD.finditer(line)
+        for location in map(_location, _LINE.finditer(line))
     )
     return users_line(told[0], f"{told[0]}:{told[1]}") if told else None
 
