@@ -217,6 +217,11 @@ def test_a_long_log_is_of_what_ran_near_the_failure() -> None:
     assert diagnose_text(f"{filler}$ vexc -O2 main.vex\n{error}") is None
 
 
+def test_a_list_of_packages_makes_no_failure_triton_s() -> None:
+    for package in ("triton-ascend==3.2.0", "| FlagTree | 0.6.0 |", "flag_gems    5.0.0"):
+        assert diagnose_text("it says\n" * 12 + f"{package}\nSegmentation fault (core dumped)\n") is None
+
+
 def test_a_failure_alone_is_what_was_asked_about() -> None:
     for line in (
         "Segmentation fault (core dumped)",

@@ -36,8 +36,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "2-.-1-.-0-", "riton kernel",
         "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
         "[Triton][BEG]",
-        "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton",
-        "flagtree", "FlagTree", "flag_gems", "FlagGems", "triton-ascend", "triton_ascend",
+        "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton", "flag_gems/", "flag_gems.",
         # How releases before 3 mangle a kernel: the types of its arguments, or what they are specialised for.
         "__Pbf16_", "__Pfp8", "__Pfp16_", "__Pfp32_", "__Pfp64_", "__Pi1_", "__Pi8_", "__Pi16_", "__Pi32_", "__Pi64_",
         "_0d1d2",
@@ -52,12 +51,12 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
 # Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
 _NAMED = regex(
     r"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend)"
-    r"|inductor|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
+    r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
-_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor|\btl\.[a-z]|torch\.compile", re.IGNORECASE)
+_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile", re.IGNORECASE)
 _LISTED = regex(
-    r"^[\s|*-]{0,8}(?:pytorch-|nvidia-)?(?:triton|cutlass)[\w-]{0,20}(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40})v?\d"
+    r"^[\s|*-]{0,8}(?:pytorch-|nvidia-)?(?:triton|cutlass|flag_?(?:tree|gems))[\w-]{0,20}(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40})v?\d"
     r"|(?<![a-z])triton\b.{0,20} not (?:found|available|installed)\b",
     re.IGNORECASE,
 )
