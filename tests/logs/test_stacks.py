@@ -219,3 +219,12 @@ def test_a_sanitizer_s_report(stated: str, kind: Kind) -> None:
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.headline) == (kind, f"{stated.split(maxsplit=1)[0]} in hoist")
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Hoist.cpp", 88, "hoist")
+
+
+def test_a_stack_without_its_top_names_no_place() -> None:
+    frame = (
+        "0x00005f9bedc645af mlir::OpConversionPattern<mlir::A>::matchAndRewrite(int) const /b/DialectConversion.h:538:3"
+    )
+    for number, line in ((38, None), (0, 538)):
+        diagnosis = diagnose_text(f"# triton-opt crashes\n\n#{number} {frame}\n#{number + 1} {frame}\n")
+        assert diagnosis is not None and diagnosis.line == line

@@ -146,6 +146,12 @@ def test_a_frame_that_rich_draws_without_a_space() -> None:
     assert (diagnosis.source.file, diagnosis.source.line) == ("D:\\a\\devices.py", 397)
 
 
+def test_no_file_of_triton_s_is_the_user_s() -> None:
+    frame = f'  File "{LIBRARY}/triton/kernel.py", line 1, in <module>\n    import triton._C.libtriton as libtriton\n'
+    diagnosis = diagnose_text(f"{frame}ImportError: /v/triton/_C/libtriton.so: undefined symbol: f\n")
+    assert diagnosis is not None and diagnosis.source is None
+
+
 def test_no_frame_in_c_is_the_user_s() -> None:
     frames = '  File "/x/cache.pyx", line 3, in g\n  File "/x/python-3.13.13/Objects/call.c", line 361, in f\n'
     diagnosis = diagnose_text(

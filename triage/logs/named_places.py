@@ -32,6 +32,8 @@ _FILE = regex(
     r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
     rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
 )
+# A frame of a native stack, which is not what somebody says.
+_NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
     r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sigsegv|sigabrt|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
     r"|null(?:ptr|[ -]pointer) dereference)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
@@ -88,7 +90,7 @@ def named_files(line: str) -> list[tuple[str, int, str | None]]:
 
 def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
     """The only line of the compiler's code that lines name."""
-    functions = {at[:2]: at[2] for line in lines for at in named_files(line)}
+    functions = {at[:2]: at[2] for line in lines if not _NATIVE.match(line) for at in named_files(line)}
     place = only(functions)
     return place and {"file": place[0], "line": place[1], "function": functions[place]}
 

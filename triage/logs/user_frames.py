@@ -27,6 +27,7 @@ _MOST_SHOWN = 6
 _OF_LIBRARY = regex(
     r"^<(?!ipython-input-)|\.(?:c|cc|cpp|h|pyx|pxi|so)$|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
     r"|(?:^|[\\/])triton[\\/](?:code_gen|spec[\\/]|runtime|compiler|backends|language|experimental|knobs|testing|tools|_|ops[\\/]|__init__)"
+    r"|(?:-packages|[\\/]python)[\\/]triton[\\/]"
     # a script that pip installed
     r"|[\\/]bin[\\/][^\\/.]{1,80}$"
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",

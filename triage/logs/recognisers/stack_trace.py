@@ -70,6 +70,8 @@ _IN_LLVM = regex(r"[/\\]include[/\\](?:mlir|llvm|c\+\+)[/\\]")
 _LIBRARY = regex(r"\(\) from \S{0,800}[/\\](?P<name>(?:libtriton|_cutlass_ir|_mlir)[\w.-]{0,100})$")
 #: `MLIR_ENABLE_DIAGNOSTICS=stacktraces` puts this note and a stack below every remark.
 _OF_DIAGNOSTIC = "diagnostic emitted with trace"
+# The first line of a stack without its top: a signal's handler has fewer frames.
+_INNER = regex(r"[\s*]{0,8}(?:frame )?#?(?:1[3-9]|[2-9]\d|\d{3})\b")
 #: Lines between a debugger's report of the signal and the first frame.
 _NEAR = 3
 _TITLE = "Stack:"
@@ -131,7 +133,7 @@ def _read(window: Window) -> Finding | None:
         below = list(islice(window.after, _NEAR))
         stopped = _stopped(below[:1])
         frames = [stopped] if stopped and not any(map(_FRAME.match, below)) else []
-    elif _FRAME.match(window.line) is None or _continues(window.before):
+    elif _FRAME.match(window.line) is None or _continues(window.before) or _INNER.match(window.line):
         return None
     else:
         frames = _frames(window)
