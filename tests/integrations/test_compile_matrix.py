@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from plugin_suites import PROGRAMS, Session, SuiteOf, suite
+from plugin_suites import PROGRAMS, Session, Suite, SuiteOf, suite
 from rows import each_row
 
 from triage.frontends import documents
@@ -84,7 +84,7 @@ WRONG = {
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What pytest prints of a module for each wrong marker."""
-    made = suite(tmp_path_factory.mktemp("wrong"), "beside.py", Path(sys.executable))
+    made = Suite(tmp_path_factory.mktemp("wrong"), Path(sys.executable))
     for number, given in enumerate(WRONG):
         marker = f"@pytest.mark.compile_matrix{given}\n" if given else ""
         text = f"import pytest\n{marker}def test_{number}(compile_matrix):\n    pass\n"

@@ -117,7 +117,13 @@ DEATHS = {
 
 
 @pytest.mark.usefixtures("gone")
-@pytest.mark.parametrize(("torch", "told"), DEATHS.values(), ids=DEATHS.keys())
+@pytest.mark.parametrize(
+    ("torch", "told"),
+    [
+        pytest.param(*row, id=how, marks=pytest.mark.slow if how in ("a daemon that lives on", "no end") else ())
+        for how, row in DEATHS.items()
+    ],
+)
 def test_a_worker_that_ends_without_an_answer(case: Case, interpreter: Interpreter, torch: str, told: str) -> None:
     limits = Limits(1.0 if "no end" in told else 30.0, MEMORY)
     began = time.monotonic()

@@ -36,7 +36,7 @@ def device(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("how", ["abort", "segfault", "exit", "hang"])
+@pytest.mark.parametrize("how", ["abort", "hang"])
 def test_ways(how):
     launch(how)
 
