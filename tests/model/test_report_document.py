@@ -67,7 +67,7 @@ ENDINGS: dict[str, dict[str, Any]] = {
 def endings(check: Triage) -> Run:
     """All of them in one command: one document a line, in the order of the cases."""
     cases = [DATA / f"{name}.json" for name in ENDINGS]
-    return check(*cases, "--json", "--no-suggest", "--timeout", "3", "--memory", "512M")
+    return check(*cases, "--json", "--no-suggest", "--timeout", "5", "--memory", "512M")
 
 
 @pytest.mark.parametrize("name", ENDINGS)
