@@ -149,6 +149,7 @@ ASSERTED = 'python: /b/lib/Dialect.cpp:12: int mlir::A::f(int) const: Assertion 
     [
         ASSERTED,
         ASSERTED.replace("`", ""),
+        ASSERTED.replace("12: int", "12\nint"),
         ASSERTED.replace("`", "\u2018").replace("'", "\u2019").replace('"', "\u201d"),
         ASSERTED.replace(" ", "\u00a0"),
         f"k.py:36:0: {FAILED}\nmore\n{ASSERTED}",

@@ -33,8 +33,8 @@ _CHECK = regex(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
 )
-# The file and line, above an assertion that was wrapped before its function.
-_PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}:(?:\s|$)|$)")
+# The file and line, above an assertion that was wrapped before its function; the last colon may be left out there.
+_PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}(?::\s|:?$)|$)")
 # Its function alone.
 _FUNCTION = regex(r"(?:\S{1,400} )?(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
 # A file without a line, as people shorten it.
@@ -191,7 +191,8 @@ def _with_place(window: Window, line: str) -> str:
         if not above.strip() or " error: " in above:
             break
         if _PLACE.search(above):
-            return " ".join([*(window.before[-index].strip() for index in range(distance, 0, -1)), line.strip()])
+            place, *rest = (window.before[-index].strip() for index in range(distance, 0, -1))
+            return " ".join([f"{place}:" if place[-1].isdigit() else place, *rest, line.strip()])
     return line
 
 

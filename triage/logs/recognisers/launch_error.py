@@ -38,7 +38,7 @@ _DEVICE = regex(
     r"|\b(?i:ai ?(?:core|vec(?:tor)?)|vector core) (?i:kernel execute failed|(?:kernel )?exception\b).{0,400}"
     r"|\b(?i:ai(?:core|vec)) error exception\b.{0,200}|\breason=\[(?:vector core|ai ?core) [\w ]{1,60}\].{0,200}"
     r"|\bACL stream synchronize failed\b.{0,200}"
-    r"|\btrapping: kernelName: .{0,300}"
+    r"|\btrapping: kernelName: .{0,300}|\bmc[A-Z]\w{2,60}: Returned mcError\w{3,60}"
     r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
 )
 #: Errors of loading the binary; all others are of launching or running it.
@@ -87,6 +87,7 @@ RECOGNISER = Recogniser(
         "execution failed, reason=",
         "ACL stream synchronize",
         "trapping: kernelName",
+        "Returned mcError",
     ),
     read=_read,
     examples={
@@ -102,6 +103,7 @@ RECOGNISER = Recogniser(
         "mx_device.cpp :10106: trapping: kernelName: f ,commandIndex: 6 , trapType: Memory Violation(0x4)": (
             Kind.LAUNCH_ERROR
         ),
+        "[MCR][E]mc_runtime_api.cpp :215 : 1960 : mcGetDevice: Returned mcErrorIllegalAddress": Kind.LAUNCH_ERROR,
         "The vector core execution is abnormal, errcode 0x1": Kind.LAUNCH_ERROR,
         "RuntimeError: IGC: LLVM Error: Diag: aborted": Kind.LAUNCH_ERROR,
         "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
