@@ -62,3 +62,7 @@ def test_what_a_text_prints() -> None:
         SourceLocation("k.py", 20, 24),
     )
     assert [is_alias(line) for line in TEXT.splitlines()] == [True, True, False, False] + [True] * 5
+
+
+def test_standard_input_is_no_file() -> None:
+    assert printed_locations('loc("-":0:0): error: expected an attribute') == ()

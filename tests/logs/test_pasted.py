@@ -390,3 +390,23 @@ def test_dots_in_place_of_the_kernel_are_no_reason() -> None:
         "CompilationError at line 12 of the kernel",
         12,
     )
+
+
+def test_the_reason_ends_the_traceback_below_the_caret() -> None:
+    diagnosis = diagnosed(
+        "triton.compiler.errors.CompilationError: at 2:4:\ndef k(a, n):\n    tl.store(a, n)\n    ^\n"
+        "Traceback (most recent call last):\n"
+        '  File "/venv/lib/python3.12/site-packages/triton/language/semantic.py", line 1219, in store\n'
+        "    assert one == other, f'{one} and {other}'\nAssertionError: fp32 and fp64\n"
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.FRONTEND_ERROR, "AssertionError: fp32 and fp64")
+    assert diagnosis.source is not None
+    assert diagnosis.source.line == 2
+
+
+def test_what_pytest_prints_below_is_no_reason() -> None:
+    diagnosis = diagnosed(
+        "FAILED tests/test_k.py::test_k[1] - triton.compiler.errors.CompilationError: at 80:4:\n"
+        "!!!!!!!!!!!!!!!!!!!! stopping after 1 failures !!!!!!!!!!!!!!!!!!!!\n"
+    )
+    assert diagnosis.headline == "CompilationError at line 80 of the kernel"

@@ -72,3 +72,12 @@ def test_the_output_of_a_compile_has_no_prefixes() -> None:
     pasted, printed = (read(f"{ABOUT}w1> ValueError: one\n", captured=captured).findings for captured in (True, False))
     assert [finding.diagnosis.exception for finding in pasted] == ["ValueError"]
     assert "ValueError" not in [finding.diagnosis.exception for finding in printed]
+
+
+def test_the_name_of_an_exception_alone_hides_no_text_of_one() -> None:
+    diagnosis = diagnose_text(
+        "The scale is overwritten:\n```python\n# the kernel needs a number -> DSLRuntimeError\n```\n"
+        "It says `DSLRuntimeError: argument expects Int32 but got NoneType`.\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.headline == "argument expects Int32 but got NoneType"

@@ -16,8 +16,10 @@ _MOST_PARTS = 64
 
 def printed_locations(text: str) -> tuple[SourceLocation, ...]:
     """The locations written out in a text, in its order: ``"kernel.py":3:4``. Those of a call chain are innermost
-    first."""
-    return tuple(SourceLocation(file, int(line), int(column)) for file, line, column in _PRINTED.findall(text))
+    first. ``-`` is what a tool read from its standard input, and no file."""
+    return tuple(
+        SourceLocation(file, int(line), int(column)) for file, line, column in _PRINTED.findall(text) if file != "-"
+    )
 
 
 def is_alias(line: str) -> bool:

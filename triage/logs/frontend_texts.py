@@ -13,7 +13,7 @@ _MAX_TEXT = 1000
 _VOCABULARY = regex(
     r"\btriton(?!server|client|_python_backend)|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|(?<![a-z\d])tt(?:ir|gir)\b|\bMLIR(?:\b|_)"
     r"|PassManager|\bLLVM\b|tensor descriptor|'to_ir'|map::at|vector::_M_|Function argument index|active drivers"
-    r"|\bcu(?:te|tlass)\b|\binductor|\bflag_?(?:tree|gems)|CUtensorMap|'(?:trans_[ab]|out_dtype|input_precision|eviction_policy|cache_modifier|_semantic|_builder)'|gluon|\bgfx\d|\bsm_\d",
+    r"|\bcu(?:te|tlass)\b|\bDSL[A-Z]\w{2,40}Error\b|\binductor|\bflag_?(?:tree|gems)|CUtensorMap|'(?:trans_[ab]|out_dtype|input_precision|eviction_policy|cache_modifier|_semantic|_builder)'|gluon|\bgfx\d|\bsm_\d",
     re.IGNORECASE,
 )
 

@@ -47,9 +47,10 @@ def _beginnings(line: str) -> Iterator[str]:
 
 
 def _says_more(finding: Finding) -> bool:
-    """False for what any program says: `clang: error: no such file`."""
-    kind = finding.diagnosis.kind
-    return kind is not Kind.OTHER and not kind.has(Trait.PROCESS_END)
+    """False for what any program says, ``clang: error: no such file``, and for the name of an exception alone."""
+    diagnosis = finding.diagnosis
+    kind, is_name = diagnosis.kind, diagnosis.exception is not None and diagnosis.message == diagnosis.exception
+    return kind is not Kind.OTHER and not kind.has(Trait.PROCESS_END) and not is_name
 
 
 def behind_prefix(window: Window) -> tuple[Finding, Window] | None:

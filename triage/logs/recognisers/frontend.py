@@ -72,6 +72,9 @@ _AFTERWARDS = regex(
     r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w|Prompt executed in"
     r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d"
 )
+# Of the reason, as Helion prints it right below the caret.
+_TRACEBACK = "Traceback (most recent call last)"
+_RAISED = regex(r"(?:[\w.]{1,200}\.)?[A-Z]\w{1,80}(?:Error|Exception): \S")
 #: Lines of the kernel that the front end shows, and the caret.
 _MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
@@ -99,7 +102,7 @@ def _shown_cause(after: Iterable[str]) -> list[str]:
 
 
 def _ends_block(line: str) -> bool:
-    begins = ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~")
+    begins = ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~", "!!!!", "====")
     # Of dots alone: what is left out.
     return not line.strip(" .…[]") or line.startswith(begins) or _AFTERWARDS.match(line) is not None
 
@@ -139,6 +142,10 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
         if _ends_block(after[index]) or (cause and _REPR.match(cause[0].strip())):
             break
         cause.append(after[index])
+    if not cause and caret + 1 < len(after) and after[caret + 1].startswith(_TRACEBACK):
+        raised = next((n for n in range(caret + 2, len(after)) if after[n][:1].strip()), None)
+        if raised is not None and _RAISED.match(after[raised]):
+            return excerpt, [after[raised]], raised + 1
     return excerpt, cause, caret + 1 + len(cause)
 
 

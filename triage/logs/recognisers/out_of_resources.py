@@ -20,11 +20,12 @@ _NUMBERS = regex(
     r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
 _BEGINS = regex(r"(?:out of resources?|OutOfResources):")
-# Cut off before the numbers, or in a sentence of Chinese, which has no spaces; XLA's words for a kernel that JAX's
+# Cut off before a number, or in a sentence of Chinese, which has no spaces; XLA's words for a kernel that JAX's
 # Pallas writes, and Ascend's for its unified buffer.
 _CUT = regex(
-    r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?"
-    r"(?:[\s`'\"]{0,4}$|(?=[^\x00-\x7f]))"
+    r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?"
+    r"(?: Required:?(?: (?P<required>\d{1,12})(?:, ?(?:H[a-z]{0,7}(?: [a-z]{1,5})?:?)?)?)?)?"
+    r"(?:\s{0,2}[\s`'\"|.…]{0,4}$|(?=[^\x00-\x7f])|(?= \|))"
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
     r"|\b(?P<buffer>ub|UB) overflow\b"
 )
@@ -87,8 +88,9 @@ def _cut(window: Window) -> Finding | None:
     if cut is None:
         return None
     resource = cut["resource"] or (cut["buffer"] or "shared memory").lower()
-    headline = f"Out of {resource}; how much is required is not in this text"
-    facts = {"stage": "load", "resource": resource}
+    missing = "the hardware's limit" if cut["required"] else "how much is required"
+    headline = f"Out of {resource}; {missing} is not in this text"
+    facts = {"stage": "load", "resource": resource, "required": int(cut["required"]) if cut["required"] else None}
     diagnosis = bounded_diagnosis(Kind.OUT_OF_RESOURCES, headline, window.line.strip(), **facts)
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
@@ -122,6 +124,7 @@ RECOGNISER = Recogniser(
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
             "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
+            "| b2 | OutOfResources: out of resource: shared memory, Required: 180224, Har | 3.1 ms |",
             "triton.runtime.autotuner.OutOfResources",
             "也会出现triton.runtime.errors.OutOfResources: out of resource: shared memory的报错",
             "SKIPPED [2] tests/test_k.py:50: Caught OutOfResources in replica 0 on device 0.",

@@ -70,6 +70,11 @@ _TEXTS = (
 _TIMED_OUT = regex(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
+# What Python finds before it ends its own process; the others are a signal's.
+_FOUND = regex(
+    r"^Fatal Python error: (?P<what>(?!Segmentation fault|Aborted|Bus error|Illegal instruction|Floating)"
+    r"[A-Za-z_]\S{0,80}: \S.{3,400})"
+)
 #: The modules of CuTe DSL in which each function builds an operation.
 BUILDERS = ("_ops_gen.py", "_ops_ext.py")
 _COMPILER = regex(r"[\\/]base_dsl[\\/]compiler\.py$")
@@ -87,10 +92,13 @@ def _read(window: Window) -> Finding | None:
     if timed_out := _TIMED_OUT.search(line):
         headline = f"A compile did not end within {timed_out['limit']} s"
         return Finding(bounded_diagnosis(Kind.TIMEOUT, headline, line), Specificity.TAIL, window.position)
-    signal = _signal(line)
-    if signal is None:
+    found, signal = _FOUND.match(line), _signal(line)
+    if found:
+        diagnosis = bounded_diagnosis(Kind.ABORT, found["what"], line)
+    elif signal is None:
         return _crashed_thread(window, line)
-    diagnosis = ended_by(signal, line)
+    else:
+        diagnosis = ended_by(signal, line)
     frames = _frames(window.after) if _FATAL in line else []
     frames = list(takewhile(lambda frame: not OF_WORKER.search(frame["file"]), frames))
     # Python's own import system has no file.
@@ -175,12 +183,14 @@ RECOGNISER = Recogniser(
         "exited with",
         "returned -",
         "Current thread ",
+        _FATAL,
         "Timeout after ",
     ),
     read=_read,
     examples={
         "Segmentation fault (core dumped)": Kind.SEGFAULT,
         "Fatal Python error: Segmentation fault": Kind.SEGFAULT,
+        "Fatal Python error: take_gil: the state is of another thread": Kind.ABORT,
         "Aborted (core dumped)": Kind.ABORT,
         "SIGFPE, Arithmetic exception.": Kind.ABORT,
         "zsh: IOT instruction (core dumped)  python k.py": Kind.ABORT,

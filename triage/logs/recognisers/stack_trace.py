@@ -75,6 +75,8 @@ _INNER = regex(r"[\s*]{0,8}(?:frame )?#?(?:1[3-9]|[2-9]\d|\d{3})\b")
 #: Lines between a debugger's report of the signal and the first frame.
 _NEAR = 3
 _TITLE = "Stack:"
+# Frames from which on people paste a stack.
+_REPORTERS = ("  __assert_fail (", "  abort (")
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
 
@@ -178,10 +180,11 @@ def _continues(before: Sequence[str]) -> bool:
 
 
 RECOGNISER = Recogniser(
-    anchors=(" 0x0000", "#0  ", "#0 0x", "frame #0: 0x", "PC: @", _SIGNAL),
+    anchors=(" 0x0000", "#0  ", "#0 0x", "frame #0: 0x", "PC: @", _SIGNAL, *_REPORTERS),
     read=_read,
     examples={
         "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
+        "#4  __assert_fail () from /lib/libc.so.6\n#5  f (x=...) at /b/triton/A.cpp:12": Kind.ABORT,
         "#0  mlir::A::f (this=0x0, n=3) at /b/A.cpp:12\n#1  0x00007f02 in main ()": Kind.SEGFAULT,
         'Thread 1 "python" received signal SIGSEGV, Segmentation fault.\n'
         "0x00007ff in mlir::A::f (this=0x0) at /b/A.h:54": Kind.SEGFAULT,
