@@ -184,7 +184,7 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
-        "#4  __assert_fail () from /lib/libc.so.6\n#5  f (x=...) at /b/triton/A.cpp:12": Kind.ABORT,
+        "#4  __assert_fail () from /lib/libc.so.6\n#5  mlir::A::f (x=...) at /b/A.cpp:12": Kind.ABORT,
         "#0  mlir::A::f (this=0x0, n=3) at /b/A.cpp:12\n#1  0x00007f02 in main ()": Kind.SEGFAULT,
         'Thread 1 "python" received signal SIGSEGV, Segmentation fault.\n'
         "0x00007ff in mlir::A::f (this=0x0) at /b/A.h:54": Kind.SEGFAULT,
