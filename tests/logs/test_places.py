@@ -7,7 +7,7 @@ import json
 import pytest
 from rows import each_row
 
-from triage.logs import diagnose_text
+from triage.logs import diagnose_text, findings
 from triage.model.diagnosis import Diagnosis, Kind
 
 ERROR = "'ttg.convert_layout' op bad"
@@ -298,3 +298,10 @@ def test_a_kernel_s_line_that_a_sentence_names(told: str, file: str | None) -> N
     ):
         source = diagnosed(f"{told}\n\n{error}\n").source
         assert (source and (source.file, source.line)) == (file and (file, 45))
+
+
+def test_in_a_long_text_failures_of_a_kind_are_not_of_one_place() -> None:
+    long = "more\n" * 2000
+    first, last = findings(f"k.py:31:20: error: {ERROR}\n{long}{'_' * 9} test_b {'_' * 9}\nerror: {ERROR} again\n")
+    assert first.diagnosis.source is not None
+    assert last.diagnosis.source is None

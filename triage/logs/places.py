@@ -54,8 +54,14 @@ def _is_located(diagnosis: Diagnosis) -> bool:
     return diagnosis.source is not None or (diagnosis.file is not None and diagnosis.kind is not Kind.PTXAS)
 
 
-def _is_in_pass(diagnosis: Diagnosis) -> bool:
-    return diagnosis.kind.has(Trait.IN_PASS) or diagnosis.exception == _RAISED_BY_PASS
+def _lacks_pass(diagnosis: Diagnosis) -> bool:
+    is_in_pass = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.exception == _RAISED_BY_PASS
+    return is_in_pass and diagnosis.pass_name is None
+
+
+def _lacks_function(diagnosis: Diagnosis) -> bool:
+    is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT)
+    return is_crash and diagnosis.file is None and diagnosis.function is None
 
 
 def _lacks_kernel(diagnosis: Diagnosis) -> bool:
@@ -83,23 +89,21 @@ def _open_source(shown: _Shown, kind: Kind) -> Fields | None:
 def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
     """A short text is about one failure: all of a kind are where the first is, and where none has a place, at the
     user's line in the last traceback."""
+    if not shown.lines:
+        return None
     located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
-    if located or not shown.lines:
-        return {"source": next((diagnosis.source for diagnosis in located if diagnosis.kind is kind), None)}
-    return {"source": shown.context.last_source}
+    first = next((diagnosis.source for diagnosis in located if diagnosis.kind is kind), None)
+    return {"source": first if located else shown.context.last_source}
 
 
 #: The pass and the code that failed, by which failures are told apart.
 _IN_COMPILER = (
-    _Rule(_is_in_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
+    _Rule(_lacks_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
     _Rule(
         lambda diagnosis: diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _is_located(diagnosis),
         lambda shown, _: cut_assertion(shown.lines),
     ),
-    _Rule(
-        lambda diagnosis: diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT) and diagnosis.file is None,
-        lambda shown, _: {"function": crashed_function(shown.lines)},
-    ),
+    _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(
         lambda diagnosis: diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis),
         lambda shown, _: named_file(shown.lines),
