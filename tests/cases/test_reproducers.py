@@ -118,6 +118,7 @@ def test_one_bug_has_one_signature_on_two_releases_and_for_every_tile(
     assert signatures.pop().endswith(SIGNATURE)
 
 
+@pytest.mark.slow
 def test_advice_that_was_published_does_not_help_and_the_entries_do_not_give_it(session: Session) -> None:
     """A larger BLOCK_N aborts as well; num_warps=2 compiles, but without wgmma."""
     case = locate(PLAIN)

@@ -81,7 +81,7 @@ def statuses(answers: list[Outcome | Undecided]) -> list[Status]:
     return [answer.status for answer in answers if isinstance(answer, Outcome)]
 
 
-@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("ahead", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_fork_goes_on_after_a_success(forks: Forks, toolchains: Toolchains, tmp_path: Path, ahead: bool) -> None:
     answers = results(forks, toolchains, module(tmp_path, "pass"), ahead=ahead)
     assert statuses(answers) == [Status.OK] * len(BLOCKS)

@@ -58,7 +58,7 @@ def reason(attempt: Attempt) -> str:
     ("version", "target"),
     [
         ("newest", "hip:gfx942"),
-        ("3.2", "cuda:90"),
+        pytest.param("3.2", "cuda:90", marks=pytest.mark.slow),
         pytest.param("newest", "cuda:90", marks=pytest.mark.slow),
         pytest.param("3.2", "hip:gfx942", marks=pytest.mark.slow),
         *(

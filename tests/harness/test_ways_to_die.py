@@ -164,7 +164,7 @@ def test_what_is_legal_and_slow_is_noted(compile_all: Compile, toolchain: Toolch
         assert len(result.notes) == len(expected)
 
 
-@pytest.mark.parametrize("target", one_in(3, ["cuda:70", "cuda:75", "cuda:86", "cuda:120", "cuda:89", "cuda:100"]))
+@pytest.mark.parametrize("target", one_in(6, ["cuda:70", "cuda:75", "cuda:86", "cuda:120", "cuda:89", "cuda:100"]))
 @pytest.mark.parametrize("version", ["newest"])
 def test_a_target_compiles(compile_one: One, toolchain: Toolchain, target: str) -> None:
     outcome = compile_one(kernel_cases.add(target), toolchain)
@@ -255,6 +255,7 @@ def test_an_assertion_kills_older_releases(compile_one: One, toolchain: Toolchai
 )
 def test_newer_releases_turn_an_assertion_into_an_exception(compile_one: One, toolchain: Toolchain) -> None:
     case = documents.load(kernel_cases.REPRODUCERS / "wgmma-mn-major-warp-specialized")
+    case = case.with_changes({"BLOCK_M": 64, "BLOCK_N": 16})  # It compiles in a third of the time.
     outcome = compile_one(case, toolchain, observe=True)
     found = diagnosis(outcome, case)
     assert (found.kind, found.function) == (Kind.ASSERTION, "WGMMAOpPattern::getPtxAsm")

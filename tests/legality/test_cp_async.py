@@ -18,7 +18,7 @@ READ = (None, 0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 32)
 PREFETCHES = (None, 32, 64, 128, 256, 512)
 
 
-@pytest.mark.parametrize("capability", one_in(2, TARGETS))
+@pytest.mark.parametrize("capability", one_in(4, TARGETS))
 def test_every_combination(capability: int) -> None:
     asked = list(product(CACHES, SIZES, READ, PREFETCHES))
     lines = [

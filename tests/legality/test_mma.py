@@ -147,13 +147,13 @@ def assert_agreement(asked: list[Asked], capability: int, judged: Callable[[Aske
     return len(asked) - len(refused)
 
 
-@pytest.mark.parametrize("capability", QUICK)
+@pytest.mark.parametrize("capability", one_in(2, (89, 75, 120)))
 def test_layouts_of_every_shape_and_type(capability: int) -> None:
     asked = list(layouts_of_matching_types())[::3]
     assert assert_agreement(asked, capability, Asked.legal if capability == 89 else Asked.in_table) > 3
 
 
-@pytest.mark.parametrize("capability", one_in(2, QUICK))
+@pytest.mark.parametrize("capability", one_in(3, QUICK[::-1]))
 def test_scales_and_kinds(capability: int) -> None:
     asked = [one for one in kinds() if one.a in ("e4m3", "e2m1") and one.b in ("e5m2", "e2m1")]
     assert (assert_agreement(asked, capability) > 0) == (capability >= 100)

@@ -275,7 +275,7 @@ class TestGist:
         assert len(github.gists) == 1
         assert desk.notes == [f"the gist still exists: {next(iter(github.gists.values()))['html_url']}"]
 
-    @pytest.mark.parametrize("can_look", [True, False])
+    @pytest.mark.parametrize("can_look", [True, pytest.param(False, marks=pytest.mark.slow)])
     def test_it_is_named_when_the_post_takes_too_long(self, desk: Desk, github: GitHub, can_look: bool) -> None:
         """The time for finding out what was posted begins when that for posting is over."""
         number = github.add_issue()
