@@ -85,8 +85,8 @@ class Excerpts:
         self._position = 0
         self._at = 0
         self._owed = 0
-        #: How many more lines may be read.
-        self._left = FIRST_LINES
+        #: How many more lines may be read, and beyond that where the compiler may have stopped itself.
+        self._left, self._urgent_left = FIRST_LINES, URGENT_LINES
         #: All lines of a short log.
         self.whole: list[str] = []
         #: The compilers of which a line is one that only a text about that compiler has.
@@ -140,8 +140,11 @@ class Excerpts:
         urgent = self._urgent(data[at:])
         last = [hit for hit in last if data.count(b"\n", at + hit) <= LAST_LINES]
         for hit, is_urgent in merge(((hit, True) for hit in urgent), ((hit, False) for hit in last)):
-            if at + hit >= self._at and not (is_urgent and self._left <= -URGENT_LINES):
-                yield from self._excerpt(data, at + hit)
+            if at + hit < self._at or (is_urgent and self._urgent_left <= 0):
+                continue
+            for line in self._excerpt(data, at + hit):
+                self._urgent_left -= is_urgent
+                yield line
 
     def _excerpt(self, data: bytes, hit: int) -> Iterator[Line]:
         """The line with a hit, and those before it that continue the excerpt above."""

@@ -23,6 +23,8 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
+# As somebody typed it.
+_MISSPELT = regex(r": Ass\w{2,7}on (?=[`'])")
 _LINE = regex(r":(\d{1,7}): ")
 _QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
 _MUSL = regex(
@@ -143,6 +145,7 @@ def _of_debugger(line: str) -> Assertion | None:
 
 def parse(line: str) -> Assertion | None:
     """The assertion in a line, if there is one."""
+    line = _MISSPELT.sub(": Assertion ", line)
     if _REPORTER in line and (reported := _of_debugger(line)):
         return reported
     if "ssertion `" in line:
@@ -238,6 +241,7 @@ def bound_type(line: str, parameter: str) -> str | None:
 RECOGNISER = Recogniser(
     anchors=(
         "ssertion `",
+        ": Ass",
         "ssertion '",
         "Assertion failed: ",
         ": assertion ",
@@ -264,6 +268,7 @@ RECOGNISER = Recogniser(
             "python: /b/Dialect.cpp:12:\n  mlir::A::f(int): Assertion\n  `(x >= 1 &&\n   y)'\n  failed.",
             "the pass triggers assertion `x >= 1' failed.",
             'A.cpp:12: int A::f(int): Assertion "x >= 1" failed.',
+            "/b/A.cpp:12: int A::f(int): Assetrion `x >= 1' faild",
             '#5 0x00007f in __assert_fail (assertion=0x7f12 "x >= 1", \n    file=0x7f13 "/b/Dialect.cpp", line=12)',
         ),
         Kind.ASSERTION,

@@ -15,16 +15,20 @@ _FAILED = regex(
     r"block: \[[\d,]{5,40}\], thread: \[[\d,]{5,40}\] Assertion `(?P<stated>.{0,2000})` failed"
 )
 
+# Of a kernel without a location, as in those that Inductor writes; C++ always has a file.
+_UNKNOWN = "unknown"
+
 
 def _read(window: Window) -> Finding | None:
     failed = _FAILED.search(window.line)
     if failed is None:
         return None
-    if not failed["file"].endswith(".py"):
+    is_unknown = failed["file"] == _UNKNOWN
+    if not failed["file"].endswith(".py") and not is_unknown:
         return finding(window, Kind.OTHER, window.line.strip(), specificity=Specificity.TAIL)
-    source = SourceLocation(failed["file"], int(failed["line"]))
+    locations = () if is_unknown else (SourceLocation(failed["file"], int(failed["line"])),)
     headline = f"device-side assert triggered: {failed['stated']}"
-    return finding(window, Kind.LAUNCH_ERROR, headline, locations=(source,), stage="launch")
+    return finding(window, Kind.LAUNCH_ERROR, headline, locations=locations, stage="launch")
 
 
 RECOGNISER = Recogniser(
@@ -32,6 +36,9 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "k.py:12: kernel: block: [0,0,0], thread: [32,0,0] Assertion `index out of range` failed.": Kind.LAUNCH_ERROR,
+        "unknown:0: unknown: block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds: 0 <= tmp4 < 9` failed.": (
+            Kind.LAUNCH_ERROR
+        ),
         "/a/Indexing.cu:31: f: block: [31,0,0], thread: [116,0,0] Assertion `i < n` failed.": Kind.OTHER,
     },
     owns=True,

@@ -76,7 +76,7 @@ _INNER = regex(r"[\s*]{0,8}(?:frame )?#?(?:1[3-9]|[2-9]\d|\d{3})\b")
 _NEAR = 3
 _TITLE = "Stack:"
 # Frames from which on people paste a stack.
-_REPORTERS = ("  __assert_fail (", "  abort (")
+_REPORTERS = ("assert_fail (", "  abort (")
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
 
