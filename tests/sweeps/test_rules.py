@@ -102,6 +102,26 @@ def test_ratios_are_written_in_whole_numbers(times: int, per: int, text: str) ->
     assert all(eval(rule.python, {}, grid.values(cell)) == bool(rule.cells >> cell & 1) for cell in range(grid.size))
 
 
+@pytest.mark.parametrize(
+    ("holds", "text"),
+    [
+        (lambda vector, rows: vector == 1, "illegal where VECTOR = 1"),
+        (lambda vector, rows: vector * rows <= 1, "illegal where VECTOR * ROWS ≤ 1"),
+        (lambda vector, rows: vector * rows <= 1.5, "illegal where VECTOR * ROWS ≤ 1.5"),
+    ],
+)
+def test_numbers_that_are_no_ratios_stay_on_their_side(holds: Callable[[float, float], bool], text: str) -> None:
+    """One, and fractions."""
+    grid = Grid([SweepAxis("VECTOR", (1, 1.5, 2, 4, 8)), SweepAxis("ROWS", (1, 2, 4, 8))])
+    seen = {
+        cell: observe(grid, cell, lambda values: "A" if holds(values["VECTOR"], values["ROWS"]) else None)
+        for cell in range(grid.size)
+    }
+    (rule,) = RuleSearch(grid, seen, Target.parse("cuda:90")).rules(LETTERS)
+    assert rule.text == text
+    assert all(eval(rule.python, {}, grid.values(cell)) == bool(rule.cells >> cell & 1) for cell in range(grid.size))
+
+
 def test_what_is_over_a_limit_is_told_by_the_formula_and_the_limits() -> None:
     """From cells that compile and cells that do not, at limits that differ by target."""
     axes = [SweepAxis("BM", (32, 64, 128, 256)), SweepAxis("BK", (32, 64, 128)), SweepAxis("num_stages", (2, 3, 4))]

@@ -127,10 +127,10 @@ def _compared(
     feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Positions], bool]
 ) -> RuleCondition:
     family = "number" if feature.kind is FeatureKind.AXIS else feature.kind.name.lower()
-    above, _, below = feature.text.rpartition(" / ")
+    above, slash, below = feature.text.rpartition(" / ")
     left, _, right = feature.python.rpartition(" / ")
     ratio = _ratio(value)
-    if below and ratio is not None and (ratio == 1 or ratio.denominator > 1):
+    if slash and ratio is not None and (ratio == 1 or ratio.denominator > 1):
         times, per = ratio.denominator, ratio.numerator
         text = f"{_times(times, above)} {sign} {_times(per, below)}"
         python = f"{_times(times, left)} {operator} {_times(per, right)}"
