@@ -210,6 +210,22 @@ def test_the_same_lines_count_where_triton_ran() -> None:
         assert diagnosis.kind is kind
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("python: /p/Utility.cpp:9: bool mlir::isMMAv5(mlir::Value): Assertion `version < 5' failed.", Kind.ASSERTION),
+        (
+            "unknown:0: unknown: block: [0,0,0], thread: [3,0,0] Assertion `index out of bounds: 0 <= tmp1 < 3",
+            Kind.LAUNCH_ERROR,
+        ),
+    ],
+)
+def test_a_line_shows_itself_whose_it_is(line: str, kind: Kind) -> None:
+    diagnosis = diagnose_text("We start the server and it ends as soon as somebody asks it something.\n" * 12 + line)
+    assert diagnosis is not None
+    assert diagnosis.kind is kind
+
+
 def test_a_long_log_is_of_what_ran_near_the_failure() -> None:
     filler = "".join(f"[{n}/900] building part {n} of 900\n" for n in range(900))
     error = "LLVM ERROR: cannot select the load\n"

@@ -72,6 +72,8 @@ _OWN_WORDS = regex(
     r"|\bptxas-blackwell\b|' op not assigned a pipeline stage"
     r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
+    # Of Triton's layouts in MLIR's name space, and of a device assertion without a location.
+    r"|mlir::\w{0,40}(?:MMA|(?:Blocked|Shared|DotOperand)Encoding)|^unknown:0: unknown: block: \["
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ from triage.model.diagnosis import Kind, SourceLocation
 
 _FAILED = regex(
     r"(?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}): (?P<function>.{1,400}): "
-    r"block: \[[\d,]{5,40}\], thread: \[[\d,]{5,40}\] Assertion `(?P<stated>.{0,2000})` failed"
+    r"block: \[[\d,]{5,40}\], thread: \[[\d,]{5,40}\] Assertion `(?P<stated>.{0,2000}?)(?:` failed|$)"
 )
 
 # Of a kernel without a location, as in those that Inductor writes; C++ always has a file.
