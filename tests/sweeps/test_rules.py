@@ -150,6 +150,15 @@ def test_what_is_over_a_limit_is_told_by_the_formula_and_the_limits() -> None:
         assert eval(rule.python, {}, grid.values(cell)) == bool(rule.cells >> cell & 1)
 
 
+@pytest.mark.parametrize("seed", [0, 6])
+def test_a_rule_says_no_more_than_what_the_others_leave(seed: int) -> None:
+    """Products and quotients that happen to cover more of a sample than either cause are not shown."""
+    axes = [SweepAxis("EXPERTS", (8, 60, 64, 128)), SweepAxis("TOPK", (1, 2, 6, 8))]
+    grid = Grid([*axes, SweepAxis("ROWS", (1, 4, 16)), SweepAxis("num_warps", (1, 4, 32))])
+    found = search(grid, 60, seed, lambda values: "A" if values["EXPERTS"] == 60 or values["TOPK"] == 6 else None)
+    assert {rule.text for rule in found.rules(LETTERS)} == {"illegal where EXPERTS = 60", "illegal where TOPK = 6"}
+
+
 def test_two_failures_under_one_rule() -> None:
     def fails(values: Mapping[str, Any]) -> str | None:
         return ("A" if values["BN"] > 64 else "B") if values["BM"] >= 128 and values["WS"] else None

@@ -60,6 +60,7 @@ class RuleLearner:
             equal = [min(each.bits for each in conditions if each.axes == axis) for axis in axes]
             self._width = max(self._width, sum(equal))
         self._conditions = list(self._distinct(conditions))
+        self._holding: Mapping[RuleCondition, int] = dict(self._conditions)
 
     def rules(self, failing: int, legal: int) -> list[Conjunction]:
         """Conjunctions that cover ``failing`` and (almost) none of ``legal``, both sets of the sample, those that save
@@ -75,7 +76,35 @@ class RuleLearner:
             best = self._simplified(self._shortened(best, left, legal), left, legal)
             rules.append(Conjunction(best.conditions, best.bits, best.covered & failing, best.refuted))
             left &= ~best.covered
-        return rules
+        return self._revised(rules, failing, legal)
+
+    def _revised(self, rules: Sequence[Conjunction], failing: int, legal: int) -> list[Conjunction]:
+        """The same rules, the longest first in as few bits as what no other covers can be said, and none where that is
+        nothing: an early rule was chosen for all that it covers, also for what later rules say in fewer (as RIPPER
+        revises its rules)."""
+        revised: list[Conjunction | None] = list(rules)
+        for number, rule in sorted(enumerate(rules), key=lambda each: -each[1].bits):
+            left = failing
+            for other in (*revised[:number], *revised[number + 1 :]):
+                if other is not None:
+                    left &= ~self._holds(other.conditions)
+            if not left:
+                revised[number] = None
+            elif len(rule.conditions) > 1:
+                best = max(self._candidates(left, legal), key=lambda each: self._saved(each, left), default=None)
+                if best is not None and not left & ~best.covered:
+                    best = self._simplified(self._shortened(best, left, legal), left, legal)
+                    if best.bits < rule.bits and best.refuted.bit_count() <= rule.refuted.bit_count():
+                        covered = self._holds(best.conditions) & failing
+                        revised[number] = Conjunction(best.conditions, best.bits, covered, best.refuted)
+        return [rule for rule in revised if rule is not None]
+
+    def _holds(self, conditions: Sequence[RuleCondition]) -> int:
+        """The sample's cells in which all of these hold."""
+        cells = self._everywhere
+        for condition in conditions:
+            cells &= self._holding[condition]
+        return cells
 
     def _saved(self, rule: Conjunction, left: int) -> float:
         return ((rule.covered & left).bit_count() - rule.refuted.bit_count()) * self._width - rule.bits
@@ -134,7 +163,7 @@ class RuleLearner:
 
     def _simplified(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
         """With shorter conditions in place of its own, as long as it covers no less and has no more exceptions."""
-        masks: Mapping[RuleCondition, int] = dict(self._conditions)
+        masks = self._holding
         for condition in sorted(rule.conditions, key=lambda each: -each.bits):
             rest = [other for other in rule.conditions if other is not condition]
             holds = self._everywhere
@@ -152,7 +181,7 @@ class RuleLearner:
 
     def _shortened(self, rule: Conjunction, left: int, legal: int) -> Conjunction:
         """Without the conditions that are not needed."""
-        masks: Mapping[RuleCondition, int] = dict(self._conditions)
+        masks = self._holding
         for condition in sorted(rule.conditions, key=lambda each: -each.bits):
             rest = tuple(other for other in rule.conditions if other is not condition)
             holds = self._everywhere
