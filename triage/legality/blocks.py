@@ -62,16 +62,16 @@ def barrier_violations(*, barrier: int | None = None, threads: int | None = None
     return broken
 
 
-def _dimensions(name: str, given: Sequence[int], most: Sequence[int]) -> list[Violation]:
-    if len(given) != len(most):
-        message = f"{name} has {len(given)} dimensions: it must have exactly 3"
-        return [refuse(f"launch.{name}", tuple(given), (), DSL, message)]
+def _dimensions(name: str, sizes: Sequence[int], most: Sequence[int]) -> list[Violation]:
+    if len(sizes) != len(most):
+        message = f"{name} has {len(sizes)} dimensions: it must have exactly 3"
+        return [refuse(f"launch.{name}", tuple(sizes), (), DSL, message)]
     broken = []
-    for axis, size, limit in zip("xyz", given, most, strict=True):
+    for axis, size, limit in zip("xyz", sizes, most, strict=True):
         if not 1 <= size <= limit:
-            message = f"{name} of {'x'.join(map(str, given))}: {axis} is 1 to {limit}"
-            fitting = tuple(min(max(size, 1), limit) for size, limit in zip(given, most, strict=True))
-            broken.append(refuse(f"launch.{name}", tuple(given), (fitting,), GUIDE, message))
+            message = f"{name} of {'x'.join(map(str, sizes))}: {axis} is 1 to {limit}"
+            fitting = tuple(min(max(size, 1), limit) for size, limit in zip(sizes, most, strict=True))
+            broken.append(refuse(f"launch.{name}", tuple(sizes), (fitting,), GUIDE, message))
             break
     return broken
 

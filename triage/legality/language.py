@@ -67,10 +67,10 @@ def violations(
         raise InputError(f"operation {op!r}: known are {', '.join(OPERATIONS)}")
     asked = OperationArguments(shape, to, axis, dtype, series(release))
     if asked.release < known.since:
-        first, given = (".".join(map(str, numbers)) for numbers in (known.since, asked.release))
+        first, requested = (".".join(map(str, numbers)) for numbers in (known.since, asked.release))
         name = "make_tensor_descriptor" if op == "descriptor" else op
-        message = f"tl.{name} is there from Triton {first} on, not in {given}"
-        return [refuse("language.release", given, (first,), _SEMANTIC, message)]
+        message = f"tl.{name} is there from Triton {first} on, not in {requested}"
+        return [refuse("language.release", requested, (first,), _SEMANTIC, message)]
     broken = block(shape) if known.tensors else []
     if not broken and known.tensors == 2:
         broken = block(asked.other, "to")
@@ -247,10 +247,10 @@ def _descriptor(asked: OperationArguments) -> list[Violation]:
 
 
 def _refused(
-    name: str, parameter: str, given: Value, allowed: tuple[Value, ...], function: str, message: str
+    name: str, parameter: str, value: Value, allowed: tuple[Value, ...], function: str, message: str
 ) -> list[Violation]:
     source = f"{_SEMANTIC}: {function}"
-    return [refuse(f"language.{name}", given, allowed, source, message, allowed[:1], parameter)]
+    return [refuse(f"language.{name}", value, allowed, source, message, allowed[:1], parameter)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ def _judge(args: Arguments) -> Judgement:
     subject, sources = f"num_warps={warps}, num_ctas={ctas} on {target}", (row.source,) if row else ()
     if not _DIMENSIONS & args.keys():
         return Judgement(subject, violations(target, warps, ctas), facts, sources=sources)
-    given = {name: args[name] for name in ("block", "cluster", "grid", "shared_bytes") if name in args}
-    broken = blocks.violations(target, **given)
+    dimensions = {name: args[name] for name in ("block", "cluster", "grid", "shared_bytes") if name in args}
+    broken = blocks.violations(target, **dimensions)
     broken += blocks.barrier_violations(barrier=args.get("barrier"), threads=args.get("barrier_threads"))
     stated = ", ".join(f"{name.replace('_', ' ')} {args[name]}" for name in sorted(_DIMENSIONS & args.keys()))
     return Judgement(f"{stated} on {target}", broken, facts[1:], sources=(blocks.GUIDE, blocks.CLUSTERS, *sources))

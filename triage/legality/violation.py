@@ -46,7 +46,7 @@ class Violation:
 
 def refuse(
     rule: str,
-    given: Value,
+    value: Value,
     allowed: Sequence[Value],
     source: str,
     message: str,
@@ -59,20 +59,20 @@ def refuse(
     of the allowed names.
     """
     if near is None:
-        numbers = [value for value in allowed if isinstance(value, int)]
-        if isinstance(given, tuple):
+        numbers = [number for number in allowed if isinstance(number, int)]
+        if isinstance(value, tuple):
             near = allowed
-        elif isinstance(given, int) and len(numbers) == len(allowed):
-            near = nearest(given, numbers)
+        elif isinstance(value, int) and len(numbers) == len(allowed):
+            near = nearest(value, numbers)
         else:
             near = allowed[:1]
     parameter = parameter or rule.partition(".")[2].replace("-", "_")
-    return Violation(rule, parameter, given, tuple(allowed), tuple(near), source, message)
+    return Violation(rule, parameter, value, tuple(allowed), tuple(near), source, message)
 
 
 def require(
     rule: str,
-    given: Value,
+    value: Value,
     allowed: Sequence[Value],
     source: str,
     message: str,
@@ -80,19 +80,19 @@ def require(
     parameter: str = "",
 ) -> list[Violation]:
     """The violation of a value that is not allowed, as ``refuse`` states it; empty for an allowed one."""
-    return [] if given in allowed else [refuse(rule, given, allowed, source, message, near, parameter)]
+    return [] if value in allowed else [refuse(rule, value, allowed, source, message, near, parameter)]
 
 
 def require_major(
-    family: str, operand: str, given: str, allowed: Sequence[Value], source: str, message: str
+    family: str, operand: str, major: str, allowed: Sequence[Value], source: str, message: str
 ) -> list[Violation]:
     """The violation of an operand's major: ``k`` or ``mn``, also ``m`` for ``a`` and ``n`` for ``b``, any case."""
-    major = {"k": "k", "mn": "mn", "m" if operand == "a" else "n": "mn"}.get(given.strip().lower())
-    if major in allowed:
+    canonical = {"k": "k", "mn": "mn", "m" if operand == "a" else "n": "mn"}.get(major.strip().lower())
+    if canonical in allowed:
         return []
-    if major is None:
-        message = f"{operand}_major={given!r}: {operand.upper()} is k-major or mn-major"
-    return [refuse(f"{family}.{operand}-major", given, allowed, source, message)]
+    if canonical is None:
+        message = f"{operand}_major={major!r}: {operand.upper()} is k-major or mn-major"
+    return [refuse(f"{family}.{operand}-major", major, allowed, source, message)]
 
 
 def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:

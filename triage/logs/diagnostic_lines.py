@@ -100,8 +100,8 @@ def parse(line: str) -> DiagnosticLine | None:
         return None
     text = line[severity.end() :].strip()
     if after := _LOCATION_AFTER.match(text):
-        found = printed_locations(after["locations"])
-        locations = (*locations, *(replace(at, column=at.column + 1 if at.column else None) for at in found))
+        trailing = printed_locations(after["locations"])
+        locations = (*locations, *(replace(at, column=at.column + 1 if at.column else None) for at in trailing))
         text = text[after.end() :]
     text = text.removeprefix(_UNKNOWN_AFTER)
     return DiagnosticLine(severity.group(1), text, locations)

@@ -142,13 +142,13 @@ def _is_evidence(line: str) -> bool:
 
 def _has_words(lines: Sequence[str]) -> bool:
     """The same, but for lists of packages; or it has a text that Triton's front end raises."""
-    told = [line for line in lines if not _ITEM.match(line)]
-    return is_about(told) or any(map(is_frontends, lines))
+    unlisted = [line for line in lines if not _ITEM.match(line)]
+    return is_about(unlisted) or any(map(is_frontends, lines))
 
 
 def is_of_others(lines: Sequence[str]) -> bool:
     """Whether a text is about something else: another program ran, or somebody tells of it."""
-    return not _has_words(lines) and (any(map(other_programs.has_run, lines)) or other_programs.is_told(lines))
+    return not _has_words(lines) and (any(map(other_programs.has_run, lines)) or other_programs.has_sentences(lines))
 
 
 def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
@@ -314,7 +314,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     of_server = not has_evidence and other_programs.are_other_tritons(whole) and not any(map(_is_evidence, whole))
     is_open = not has_evidence and any(finding.foreign is None for finding in known) and not _has_words(whole)
     has_run = is_open and any(map(other_programs.has_run, whole))
-    is_told = is_open and other_programs.is_told(whole, [finding.diagnosis.message for finding in known])
+    has_prose = is_open and other_programs.has_sentences(whole, [finding.diagnosis.message for finding in known])
     lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if naming else 1)
 
     def is_foreign(finding: Finding) -> bool:
@@ -325,11 +325,11 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
         # Around the compiler the same fails whoever tells it.
-        told = is_told and not (
+        in_prose = has_prose and not (
             finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
         )
         beside = finding.beside and (not whole or _is_generic(finding))
-        return has_run or told or beside or lines > _longest(finding)
+        return has_run or in_prose or beside or lines > _longest(finding)
 
     result: list[Finding] = []
     for finding in known:

@@ -54,13 +54,13 @@ def _location(match: re.Match[str]) -> SourceLocation:
 
 def stated_line(line: str) -> SourceLocation | None:
     """The only line of a kernel that a line states."""
-    found = _LINE.finditer(line) if ".py" in line else ()
+    candidates = _LINE.finditer(line) if ".py" in line else ()
     # Loggers state no column.
-    stated = [match for match in found if match["column"] or not match.group().endswith(f":{match['line']}")]
-    return _location(stated[0]) if len(stated) == 1 else None
+    matches = [match for match in candidates if match["column"] or not match.group().endswith(f":{match['line']}")]
+    return _location(matches[0]) if len(matches) == 1 else None
 
 
-def _is_told(line: str) -> bool:
+def _is_prose(line: str) -> bool:
     """True for a line in somebody's own words, in whatever language; a diagnostic that has no location of its own may
     be part of it."""
     if frame_file(line) is not None or not (is_sentence(line) or _NOT_ENGLISH.search(line)):
@@ -69,15 +69,15 @@ def _is_told(line: str) -> bool:
     return diagnostic is None or not diagnostic.locations
 
 
-def told_line(lines: Iterable[str]) -> SourceLocation | None:
+def line_in_prose(lines: Iterable[str]) -> SourceLocation | None:
     """The only line of the user's that sentences name."""
-    told = only(
-        (location.file, location.line)
+    location = only(
+        (at.file, at.line)
         for line in lines
-        if ".py" in line and _is_told(line)
-        for location in map(_location, _LINE.finditer(line))
+        if ".py" in line and _is_prose(line)
+        for at in map(_location, _LINE.finditer(line))
     )
-    return users_line(told[0], f"{told[0]}:{told[1]}") if told else None
+    return users_line(location[0], f"{location[0]}:{location[1]}") if location else None
 
 
 def named_files(line: str) -> list[tuple[str, int, str | None]]:
@@ -91,8 +91,8 @@ def named_files(line: str) -> list[tuple[str, int, str | None]]:
 def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
     """The only line of the compiler's code that lines name."""
     functions = {at[:2]: at[2] for line in lines if not _NATIVE.match(line) for at in named_files(line)}
-    place = only(functions)
-    return place and {"file": place[0], "line": place[1], "function": functions[place]}
+    location = only(functions)
+    return location and {"file": location[0], "line": location[1], "function": functions[location]}
 
 
 def crashed_function(lines: Iterable[str]) -> str | None:

@@ -94,10 +94,10 @@ def is_of_a_build(line: str) -> bool:
     return _BUILT.search(line) is not None
 
 
-def is_told(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
-    """True where a line is somebody's own words; a line of the failures' messages is not.
+def has_sentences(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
+    """True if any line is a sentence that is not part of the failures' messages.
 
-    Asked of a text that names none of the compilers whose failures are read: then it is about something else.
+    Only called for texts that name none of the supported compilers: a sentence in them is about something else.
     """
     stated = [(message, message.partition("\n")[0][:_COMPARED]) for message in messages]
     return any(

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from triage.logs.context import Context, Traceback
 from triage.logs.finding import Finding, Specificity
 from triage.logs.named_pass import named_pass
-from triage.logs.named_places import crashed_function, cut_assertion, named_file, stated_line, told_line
+from triage.logs.named_places import crashed_function, cut_assertion, line_in_prose, named_file, stated_line
 from triage.logs.text import last_component
 from triage.logs.user_frames import closing_line, with_text
 from triage.logs.window import Window
@@ -117,14 +117,14 @@ _IN_PYTHON = (
         lambda diagnosis: _of_python(diagnosis, Kind.FRONTEND_ERROR),
         lambda shown, _: _in_code(shown.context.only_tritons) if shown.lines else None,
     ),
-    _Rule(_lacks_kernel, lambda shown, _: {"source": told_line(shown.lines)}),
+    _Rule(_lacks_kernel, lambda shown, _: {"source": line_in_prose(shown.lines)}),
 )
 
 
-def _at(finding: Finding, place: Fields | None) -> Finding:
+def _at(finding: Finding, fields: Fields | None) -> Finding:
     """The finding with what it lacks of a place."""
     diagnosis = finding.diagnosis
-    lacking = {name: value for name, value in (place or {}).items() if getattr(diagnosis, name) is None}
+    lacking = {name: value for name, value in (fields or {}).items() if getattr(diagnosis, name) is None}
     return replace(finding, diagnosis=replace(diagnosis, **lacking)) if lacking else finding
 
 

@@ -205,8 +205,8 @@ class _Collector:
         self._tried += 1
         # A line that is read from its beginning on may end in what follows from its cause.
         says_less = read is None or read.diagnosis.kind is Kind.OTHER
-        if (found := behind_prefix(window)) and (says_less or found[0].specificity > Specificity.TAIL):
-            self.prefixed.append(_with_context(*found, context, window.line))
+        if (prefixed := behind_prefix(window)) and (says_less or prefixed[0].specificity > Specificity.TAIL):
+            self.prefixed.append(_with_context(*prefixed, context, window.line))
         return _WORK
 
     def _recognise(self, window: Window) -> tuple[Finding | None, int]:
@@ -315,13 +315,13 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
         return None
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, lines))
     if collector.findings:
-        told = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
+        quotation = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
         # A text of the front end explains no failure in a pass or in ptxas.
         raised = all(finding.diagnosis.kind in _OF_PYTHON for finding in collector.findings)
-        return told if told and (raised or told.diagnosis.kind is not Kind.FRONTEND_ERROR) else None
+        return quotation if quotation and (raised or quotation.diagnosis.kind is not Kind.FRONTEND_ERROR) else None
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
-    if told := in_prose or quoted(lines):
-        return attributed(told, Window(told.position, told.diagnosis.message, (), (), ()))
+    if quotation := in_prose or quoted(lines):
+        return attributed(quotation, Window(quotation.position, quotation.diagnosis.message, (), (), ()))
     if collector.prefixed:
         return None
     is_open = not (collector.findings or collector.others) and is_about(lines)
@@ -341,8 +341,8 @@ def _above(statement: Finding, cut: Finding) -> Finding:
     stated = statement.diagnosis
     is_raised = stated.kind in _VAGUE and not _read_line(0, stated.message)
     kind = Kind.PYTHON_EXCEPTION if is_raised else stated.kind
-    said = cut if is_of_traceback(stated.message) or not tells(statement) else statement
-    return replace(said, diagnosis=replace(said.diagnosis, kind=kind))
+    finding = cut if is_of_traceback(stated.message) or not tells(statement) else statement
+    return replace(finding, diagnosis=replace(finding.diagnosis, kind=kind))
 
 
 def _read_line(position: int, line: str) -> Finding | None:

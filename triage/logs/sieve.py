@@ -70,8 +70,8 @@ def present(anchors: Sequence[str]) -> Callable[[str], Iterable[int]]:
     )
 
     def numbers(line: str) -> Iterable[int]:
-        found = automaton.find_matches_as_indexes(line.encode("utf-8", "surrogatepass"), overlapping=True)
-        return [number for number, _, _ in found]
+        matches = automaton.find_matches_as_indexes(line.encode("utf-8", "surrogatepass"), overlapping=True)
+        return [number for number, _, _ in matches]
 
     return numbers
 

@@ -141,26 +141,26 @@ def _of_parameter(
 ) -> Violation:
     allowed: tuple[Value, ...] = tuple(dict.fromkeys(getattr(row, name) for row in rows))
     specified = getattr(spec, name)
-    given: Value = specified.name if isinstance(specified, DType) else specified
+    value: Value = specified.name if isinstance(specified, DType) else specified
     close: tuple[Value, ...] | None = None
     if isinstance(specified, DType):
-        types = [str(value) for value in allowed]
+        types = [str(name) for name in allowed]
         alike = [other for other in types if _whole(other) == _whole(specified.name)] or types
         close = tuple(sorted(alike, key=lambda other: _unlikeness(specified, other))[:2])
-    elif isinstance(given, bool):
+    elif isinstance(value, bool):
         close = allowed[:2]
     else:
         allowed = tuple(sorted(allowed))
     subject = {
-        "a": f"{where} multiplies no {given}",
-        "b": f"{where} does not multiply {spec.a} with {given}",
-        "sparse": f"{where} has {_operands(spec)} {'only dense' if given else 'only sparse'}",
-        "scaled": f"{where} has {_operands(spec)} {'only without scales' if given else 'only with scales'}",
-        "d": f"{where} does not accumulate {spec.a} products in {given}",
-    }.get(name, f"{where} has no {_operands(spec)} {spec.m}x{spec.n}x{spec.k} with {name}={given}")
+        "a": f"{where} multiplies no {value}",
+        "b": f"{where} does not multiply {spec.a} with {value}",
+        "sparse": f"{where} has {_operands(spec)} {'only dense' if value else 'only sparse'}",
+        "scaled": f"{where} has {_operands(spec)} {'only without scales' if value else 'only with scales'}",
+        "d": f"{where} does not accumulate {spec.a} products in {value}",
+    }.get(name, f"{where} has no {_operands(spec)} {spec.m}x{spec.n}x{spec.k} with {name}={value}")
     if name in ("a", "b", "d", *_SHAPE):
         subject += f": {name} is {spoken(allowed)}"
-    return refuse(f"{rule}.{name}", given, allowed, source, subject, close)
+    return refuse(f"{rule}.{name}", value, allowed, source, subject, close)
 
 
 def _operands(spec: Specification) -> str:

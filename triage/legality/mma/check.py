@@ -160,12 +160,12 @@ class _Request:
 
 
 def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]:
-    given = asked.instruction()
+    instruction = asked.instruction()
     left: Sequence[MmaInstruction] = _on(capability)
     anywhere: Sequence[MmaInstruction] = tuple(instructions())
     broken: list[Violation] = []
     for name in _ORDER:
-        value = getattr(given, name)
+        value = getattr(instruction, name)
         narrowed = [row for row in left if getattr(row, name) == value]
         elsewhere = [row for row in anywhere if getattr(row, name) == value]
         if narrowed:
@@ -206,17 +206,17 @@ def _violation(
 
 def _context(asked: _Request, name: str) -> str:
     """The parameters before one, for the message about it."""
-    given = asked.instruction()
+    instruction = asked.instruction()
     if name in ("sparse", "a"):
         return ""
-    words = f" for {given.a}" + (f" by {given.b}" if name != "b" and given.b != given.a else "")
+    words = f" for {instruction.a}" + (f" by {instruction.b}" if name != "b" and instruction.b != instruction.a else "")
     if name in ("d", "c", "a_layout", "b_layout", "op"):
-        words += f" in m{given.m}n{given.n}k{given.k}"
+        words += f" in m{instruction.m}n{instruction.n}k{instruction.k}"
     if name == "n":
-        words += f" with m={given.m}"
+        words += f" with m={instruction.m}"
     if name == "k":
-        words += f" with m{given.m}n{given.n}"
-    return words + (" with sparse A" if given.sparse else "")
+        words += f" with m{instruction.m}n{instruction.n}"
+    return words + (" with sparse A" if instruction.sparse else "")
 
 
 def _spoken(name: str, value: Value) -> str:

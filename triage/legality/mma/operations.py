@@ -162,11 +162,11 @@ def _target(row: Operation, target: str | Target | None, release: str | None) ->
 def _types(row: Operation, a: str | DType, b: str | DType | None, d: str | DType | None) -> list[Violation]:
     broken = []
     left, right = dtypes.name(a), dtypes.name(a if b is None else b)
-    for name, given, known in (("a", a, left), ("b", b, right)):
-        if given is None or known in row.types:
+    for name, operand, known in (("a", a, left), ("b", b, right)):
+        if operand is None or known in row.types:
             continue
-        reason = f"{row.name} multiplies {spoken(row.types)}, not {known or given}"
-        broken.append(refuse(f"mma-operation.{name}", str(given), row.types, SOURCE, reason))
+        reason = f"{row.name} multiplies {spoken(row.types)}, not {known or operand}"
+        broken.append(refuse(f"mma-operation.{name}", str(operand), row.types, SOURCE, reason))
     if not broken and row.crossed and (left == "e2m1") == (right == "e2m1"):
         near = tuple(name for name in row.types if (name == "e2m1") != (left == "e2m1"))
         reason = f"{row.name} multiplies e2m1 with one of e4m3 and e5m2, not {left} with {right}"
@@ -184,8 +184,8 @@ def _types(row: Operation, a: str | DType, b: str | DType | None, d: str | DType
 def _scales(row: Operation, scales: str | DType | None) -> list[Violation]:
     if scales is None or not row.scales:
         return []
-    given = str(scales).lower()
-    stated = given if given in _SCALE_TYPES else dtypes.name(scales) or given
+    text = str(scales).lower()
+    stated = text if text in _SCALE_TYPES else dtypes.name(scales) or text
     reason = f"{row.name} scales blocks by {spoken(row.scales)}, not {stated}"
     return require("mma-operation.scales", stated, row.scales, SOURCE, reason)
 

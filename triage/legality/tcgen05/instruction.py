@@ -147,18 +147,18 @@ def _operands(a: str, b: str | None, left: str | None, right: str | None, row: M
     are the same type, which is stated once."""
     allowed = row.operands if row else tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
     broken = []
-    for parameter, given, name in (("a", a, left), ("b", b, right)):
-        if given is None or name in allowed:
+    for parameter, operand, name in (("a", a, left), ("b", b, right)):
+        if operand is None or name in allowed:
             continue
         near = tuple(dtype for dtype in _NEAR.get(name or "", ()) if dtype in allowed)
         whose = f"kind::{row.name}" if row else "no tcgen05.mma"
         if name is None:
-            reason = f"{given} is not an element type"
+            reason = f"{operand} is not an element type"
         elif name == "f32" and not row:
             reason = "no tcgen05.mma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"{whose} {'does not multiply' if row else 'multiplies'} {name}"
-        broken.append(refuse(f"tcgen05.{parameter}", given, allowed, TYPES, reason, near))
+        broken.append(refuse(f"tcgen05.{parameter}", operand, allowed, TYPES, reason, near))
     if b is not None and not broken and left != right and (row is None or not row.mixed):
         assert left is not None
         partners = row.operands if row and row.mixed else _partners(left)
@@ -215,14 +215,14 @@ def _form(
     return broken + require("tcgen05.output-lanes", lanes, widths, source, reason, widths[-1:])
 
 
-def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> list[Violation]:
+def _major(row: MmaKind, parameter: str, major: str, a_from: str) -> list[Violation]:
     in_tmem = _ORIGINS.get(a_from.strip().lower()) == "tmem"
     if in_tmem:
         reason = "A in tensor memory cannot be M-major: it lies there row by row, a lane a row"
     else:
         which = "A is K-major, not M-major" if parameter == "a" else "B is K-major, not N-major"
         reason = f"kind::{row.name} transposes neither operand: {which}"
-    return require_major("tcgen05", parameter, given, ("k",) if in_tmem else row.majors, TRANSPOSE, reason)
+    return require_major("tcgen05", parameter, major, ("k",) if in_tmem else row.majors, TRANSPOSE, reason)
 
 
 def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list[Violation]:
@@ -254,8 +254,8 @@ def _transposed(row: MmaKind, b_major: str, ws: bool) -> str:
 
 
 def _size(
-    parameter: str, given: int, allowed: tuple[int, ...], row: MmaKind, group: int, sparse: bool, ws: bool, why: str
+    parameter: str, size: int, allowed: tuple[int, ...], row: MmaKind, group: int, sparse: bool, ws: bool, why: str
 ) -> list[Violation]:
     form = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{row.name}"
-    reason = f"{parameter.upper()}={given}: {form} takes {spoken(allowed)}{why}"
-    return require(f"tcgen05.{parameter}", given, allowed, TRANSPOSE if why else SHAPES, reason)
+    reason = f"{parameter.upper()}={size}: {form} takes {spoken(allowed)}{why}"
+    return require(f"tcgen05.{parameter}", size, allowed, TRANSPOSE if why else SHAPES, reason)

@@ -56,11 +56,11 @@ def violations(
     return broken if cta_group is None else broken + _cta_group(cta_group, direction, target)
 
 
-def _cta_group(given: int, direction: str, target: str | Target | None) -> list[Violation]:
-    if direction != "load" or given not in (1, 2):
-        reason = f".cta_group::{given}: a load has 1 or 2, and nothing else has it"
+def _cta_group(group: int, direction: str, target: str | Target | None) -> list[Violation]:
+    if direction != "load" or group not in (1, 2):
+        reason = f".cta_group::{group}: a load has 1 or 2, and nothing else has it"
         allowed = (1, 2) if direction == "load" else ()
-        return [refuse("tma.cta-group", given, allowed, COPY, reason, ())]
+        return [refuse("tma.cta-group", group, allowed, COPY, reason, ())]
     return _family_only(target, ".cta_group: pairs of CTAs are datacenter Blackwell's (10.x, 11.0)")
 
 

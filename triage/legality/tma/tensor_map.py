@@ -92,13 +92,13 @@ def violations(
 
 def _names(swizzle: str, interleave: str, mode: str) -> list[Violation]:
     broken = []
-    for parameter, given, allowed in (
+    for parameter, value, allowed in (
         ("swizzle", swizzle, tuple(SWIZZLES)),
         ("interleave", interleave, tuple(INTERLEAVES)),
         ("mode", mode, MODES),
     ):
-        reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
-        broken += require(f"tma.{parameter}", given, allowed, MAP, reason, ())
+        reason = f"{parameter} {value!r} is not one of {spoken(allowed)}"
+        broken += require(f"tma.{parameter}", value, allowed, MAP, reason, ())
     if interleave in ("16", "32") and mode in ("gather4", "scatter4", "im2col_w", "im2col_w_128"):
         reason = f"{mode} has no interleaved layout"
         broken.append(refuse("tma.interleave", interleave, ("none",), copy.TENSORS, reason))
@@ -251,9 +251,9 @@ def _stride(row: Element, strides: tuple[int, ...], axis: int, unit: int, why: s
     return refuse("tma.strides", strides, near, MAP, reason, near)
 
 
-def _lengths(rank: int, **given: Sequence[int] | None) -> list[Violation]:
+def _lengths(rank: int, **per_axis: Sequence[int] | None) -> list[Violation]:
     return [
         refuse(f"tma.{name}", tuple(values), (), MAP, f"{name} has {len(values)} numbers for {rank} axes")
-        for name, values in given.items()
+        for name, values in per_axis.items()
         if values is not None and len(values) != rank
     ]

@@ -55,8 +55,8 @@ def _renamed(violation: Violation) -> Violation:
         return replace(violation, rule=rule)
     sizes = tuple(bits // 8 for bits in violation.allowed if isinstance(bits, int) and bits >= 32)
     near = tuple(bits // 8 for bits in violation.nearest if isinstance(bits, int) and bits >= 32)
-    given = violation.given // 8 if isinstance(violation.given, int) else violation.given
-    return replace(violation, rule=rule, parameter="bytes", given=given, allowed=sizes, nearest=near)
+    size = violation.given // 8 if isinstance(violation.given, int) else violation.given
+    return replace(violation, rule=rule, parameter="bytes", given=size, allowed=sizes, nearest=near)
 
 
 _NOTES = (

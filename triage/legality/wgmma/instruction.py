@@ -79,19 +79,19 @@ def _target(target: str | Target | None) -> list[Violation]:
 def _operands(a: str | DType, b: str | DType | None, left: str | None, right: str | None) -> list[Violation]:
     """Types that no wgmma multiplies, and pairs that it does not mix. A B that is as A goes unmentioned."""
     broken = []
-    for parameter, given, name, other in (("a", a, left, right), ("b", b, right, left)):
-        if name in OPERANDS or given is None:
+    for parameter, operand, name, other in (("a", a, left, right), ("b", b, right, left)):
+        if name in OPERANDS or operand is None:
             continue
         # Where the other operand is wrong as well, nothing follows from it.
         allowed: tuple[str, ...] = OPERANDS[other].partners if other in OPERANDS else tuple(OPERANDS)
         near = tuple(stand_in for stand_in in stand_ins(name or "") if stand_in in allowed)
         if name is None:
-            reason = f"{given!s} is not an element type"
+            reason = f"{operand!s} is not an element type"
         elif name == "f32":
             reason = "no wgmma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"no wgmma multiplies {name}"
-        broken.append(refuse(f"wgmma.{parameter}", str(given), allowed, TYPES, reason, near))
+        broken.append(refuse(f"wgmma.{parameter}", str(operand), allowed, TYPES, reason, near))
     if left in OPERANDS and right in OPERANDS and right not in OPERANDS[left].partners:
         allowed = OPERANDS[left].partners
         reason = f"a {left} A takes a {spoken(allowed)} B, not {right}: only e4m3/e5m2 and s8/u8 mix"
@@ -133,7 +133,7 @@ def _k(k: int | None, row: OperandRule | None, sparse: bool) -> list[Violation]:
     return require("wgmma.k", k, (right,), SHAPES, reason)
 
 
-def _major(parameter: str, given: str, row: OperandRule | None, in_registers: bool) -> list[Violation]:
+def _major(parameter: str, major: str, row: OperandRule | None, in_registers: bool) -> list[Violation]:
     if in_registers:
         reason = (
             "A in registers cannot be MN-major: the instruction then has no imm-trans-a, because a register fragment "
@@ -144,7 +144,7 @@ def _major(parameter: str, given: str, row: OperandRule | None, in_registers: bo
         which = "A cannot be M-major" if parameter == "a" else "B cannot be N-major"
         reason = f"{label} is K-major only: its wgmma has no imm-trans operands, so {which}"
     allowed = ("k",) if in_registers else row.majors if row else ("k", "mn")
-    return require_major("wgmma", parameter, given, allowed, TRANSPOSE, reason)
+    return require_major("wgmma", parameter, major, allowed, TRANSPOSE, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,8 +194,8 @@ def _with_place(window: Window, line: str) -> str:
         if not above.strip() or " error: " in above:
             break
         if _PLACE.search(above):
-            place, *rest = (window.before[-index].strip() for index in range(distance, 0, -1))
-            return " ".join([f"{place}:" if place[-1].isdigit() else place, *rest, line.strip()])
+            location, *rest = (window.before[-index].strip() for index in range(distance, 0, -1))
+            return " ".join([f"{location}:" if location[-1].isdigit() else location, *rest, line.strip()])
     return line
 
 

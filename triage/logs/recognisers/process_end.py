@@ -71,7 +71,7 @@ _TIMED_OUT = regex(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compili
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
 # What Python finds before it ends its own process; the others are a signal's.
-_FOUND = regex(
+_PYTHON_ABORT = regex(
     r"^Fatal Python error: (?P<what>(?!Segmentation fault|Aborted|Bus error|Illegal instruction|Floating)"
     r"[A-Za-z_]\S{0,80}: \S.{3,400})"
 )
@@ -92,9 +92,9 @@ def _read(window: Window) -> Finding | None:
     if timed_out := _TIMED_OUT.search(line):
         headline = f"A compile did not end within {timed_out['limit']} s"
         return Finding(bounded_diagnosis(Kind.TIMEOUT, headline, line), Specificity.TAIL, window.position)
-    found, signal = _FOUND.match(line), _signal(line)
-    if found:
-        diagnosis = bounded_diagnosis(Kind.ABORT, found["what"], line)
+    python_abort, signal = _PYTHON_ABORT.match(line), _signal(line)
+    if python_abort:
+        diagnosis = bounded_diagnosis(Kind.ABORT, python_abort["what"], line)
     elif signal is None:
         return _crashed_thread(window, line)
     else:

@@ -59,8 +59,8 @@ def error_text(line: str) -> str | None:
     return match["text"].strip() if match else None
 
 
-def _finding(window: Window, shown: str, specificity: Specificity, **place: Any) -> Finding:
-    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin", **place)
+def _finding(window: Window, shown: str, specificity: Specificity, **location: Any) -> Finding:
+    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin", **location)
 
 
 def _place(line: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def error_text(line: str) -> str | None:
     return stated["text"] if stated else None
 
 
-def _told_above(window: Window, name: str) -> Finding | None:
+def _unlabelled_error(window: Window, name: str) -> Finding | None:
     """The error that is printed above without its severity, indented below its location."""
     above = [*window.before]
     for begin in range(len(above) - 1, max(len(above) - 1 - _MOST_TEXT, 0), -1):
@@ -79,13 +79,13 @@ def _read(window: Window) -> Finding | None:
     if stated := _STATED.search(line):
         return finding(window, Kind.MLIR_DIAGNOSTIC, stated["text"], pass_name=stated["name"])
     name = failed_pass(line, window.after)
-    if name is not None and (told := _told_above(window, name)):
-        return told
+    if name is not None and (error := _unlabelled_error(window, name)):
+        return error
     if name is None and _RAISED.search(line) is None:
         return None
     exception = "RuntimeError" if _RUN in line else None
-    place = _PLACE.search(line)
-    source = SourceLocation(place["file"], int(place["line"]), int(place["column"])) if place else None
+    location = _PLACE.search(line)
+    source = SourceLocation(location["file"], int(location["line"]), int(location["column"])) if location else None
     above = () if source or _RUN in line else location_above(window.before)
     return finding(
         window,

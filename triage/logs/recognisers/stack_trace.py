@@ -148,8 +148,8 @@ def _read(window: Window) -> Finding | None:
     library = next((match["name"] for shown in frames if (match := _LIBRARY.search(shown))), None)
     if crashed is None and library is None:
         return None
-    found = [*map(_SANITIZER.search, above), *map(_HEAP.match, frames)]
-    ended_by = next((match["what"] for match in found if match), None)
+    reports = [*map(_SANITIZER.search, above), *map(_HEAP.match, frames)]
+    ended_by = next((match["what"] for match in reports if match), None)
     signal = next((match["name"] for line in above if (match := _FATAL.search(line))), None)
     aborted = any(shown.startswith(_ABORTING) for shown in frames)
     if ended_by is not None:

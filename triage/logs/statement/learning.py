@@ -88,9 +88,9 @@ class _Descent:
             self._squares[feature] += gradient * gradient
             self.weights[feature] += STEP * gradient / math.sqrt(self._squares[feature] + 0.1)
 
-    def decay(self, kept: float) -> None:
+    def decay(self, factor: float) -> None:
         for feature in self.weights:
-            self.weights[feature] *= kept
+            self.weights[feature] *= factor
 
     def rounded(self) -> dict[str, float]:
         return {name: round(weight, 2) for name, weight in sorted(self.weights.items()) if abs(weight) >= LEAST}
@@ -107,13 +107,13 @@ def _ranking(examples: Sequence[Example]) -> dict[str, float]:
     """Weights with which the lines that state the failure have the highest scores of their texts."""
     texts = [example for example in examples if example.stating]
     known = _frequent(({feature for line in text.of_lines for feature in line} for text in texts), FEWEST_LINES)
-    kept = [[[feature for feature in line if feature in known] for line in text.of_lines] for text in texts]
+    samples = [[[feature for feature in line if feature in known] for line in text.of_lines] for text in texts]
     descent, order = _Descent(), random.Random(0)
     for _ in range(EPOCHS):
         for number in order.sample(range(len(texts)), len(texts)):
-            shares = _shares([descent.score(line) for line in kept[number]])
+            shares = _shares([descent.score(line) for line in samples[number]])
             right = sum(shares[line] for line in texts[number].stating)
-            for line, present in enumerate(kept[number]):
+            for line, present in enumerate(samples[number]):
                 target = shares[line] / right if line in texts[number].stating else 0.0
                 descent.add(present, target - shares[line])
         descent.decay(KEPT_LINES)
@@ -133,11 +133,11 @@ def _kinds(examples: Sequence[Example], ranking: dict[str, float]) -> dict[str, 
     of_lines = _frequent(([f for f in present if not f.startswith(features.TEXT)] for present, _ in rows), FEWEST_KINDS)
     of_texts = _frequent(([f for f in present if f.startswith(features.TEXT)] for present, _ in rows), FEWEST_TEXTS)
     known = of_lines | of_texts
-    kept = [([feature for feature in present if feature in known], kinds) for present, kinds in rows]
+    samples = [([feature for feature in present if feature in known], kinds) for present, kinds in rows]
     models = {kind: _Descent() for kind in sorted({kind for _, kinds in rows for kind in kinds})}
     order = random.Random(0)
     for _ in range(EPOCHS):
-        for present, kinds in order.sample(kept, len(kept)):
+        for present, kinds in order.sample(samples, len(samples)):
             shares = dict(zip(models, _shares([model.score(present) for model in models.values()]), strict=True))
             right = sum(shares[kind] for kind in kinds)
             times = NOTHING_COUNTS if NOTHING in kinds else 1.0
