@@ -83,11 +83,11 @@ def sweep(
 
     ``axes``: lists of values of constexprs, arguments (types), options, ``target``, and ``triton`` or ``cute``
     (releases). ``executor``: any of ``concurrent.futures``, whose workers then compile, in chunks; without it this
-    process does. ``where``: constraints, as of ``--where``. ``release``: of the compiler, where it is no axis; by
+    process does. ``where``: constraints, as of ``--where``. ``release``: of the compiler, where it is not an axis; by
     default the case's own, else that beside triage.
 
     Raises InputError (a wrong axis, value or constraint, before anything is compiled) and EnvironmentFault (no cell
-    could be told, the executor is lost: what is finished is in the ledger of the options' folder).
+    could be decided, the executor is lost: what is finished is in the ledger of the options' folder).
     """
     from triage.sweeps.axes import axes_of, case_space
     from triage.sweeps.sweep import SweepOptions, run

@@ -208,7 +208,7 @@ def test_the_line_is_the_kernels_own() -> None:
     (access,) = range_of(ptx.blocks, 32, 100).beyond
 
     assert (access.first, access.bytes, access.thread) == (32 * 16, 16, 31)
-    assert ptx.place(access.at) == ("kernel.py", 8)
+    assert ptx.source_line(access.at) == ("kernel.py", 8)
 
 
 MATRICES = {"x4": 32, "x1": 8, "x2": 16}

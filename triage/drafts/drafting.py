@@ -1,4 +1,4 @@
-"""Drafts the cases of a kernel and has each compiled, corrected where the front end refuses what was only guessed."""
+"""Drafts the cases of a kernel, compiles each, and corrects guessed values that the front end refuses."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from triage.model.words import count
 
 ALL, FIRST = "all", "first"
 _JUDGES = {CUTE: cute_verdict.judge}
-"""Where a compiler has rules of its own."""
+"""Rules of the compilers that have their own."""
 _UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
-"""The worker's words (``adapter.check_options``)."""
+"""The worker's message (``adapter.check_options``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Configurations of an autotuned kernel: ``ALL``, ``FIRST``, or a number from 1 on. The first is the first that the
-    autotuner would keep: it passes over those that are out of resources."""
+    """Configurations of an autotuned kernel: ``ALL``, ``FIRST``, or a number from 1 on. ``FIRST`` skips those
+    that the autotuner would discard as out of resources."""
 
     text: str = FIRST
 
@@ -90,13 +90,13 @@ class Plan:
     """To be tried where neither the user nor the source says which GPU, and ``base`` is for one that lacks a part."""
     learnt: dict[str, Value] = field(default_factory=dict)
     number: int = 0
-    """Its place among the plans of a project."""
+    """Index among the plans of a project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A draft and the answer to it: an attempt, whose failure is the kernel's; or ``unclear``, why there is none.
-    ``draft`` is None where not even that could be made."""
+    """A draft and its verdict: an attempt, whose failure is the kernel's; or ``unclear``, why nothing is known of the
+    kernel. ``draft`` is None where none could be made."""
 
     plan: Plan
     draft: Draft | None
@@ -104,7 +104,7 @@ class Settled:
     attempt: Attempt | None
     unclear: str | None = None
     input_error: bool = False
-    """Whether that is because the user asks for what there is not."""
+    """Whether ``unclear`` is due to wrong input, as a configuration that does not exist."""
 
     @property
     def label(self) -> str:
@@ -113,32 +113,32 @@ class Settled:
 
 
 class Tally:
-    """Reports how many configurations of kernels were compiled. ``expected``: kernels and targets; what they are to try
-    is counted as it becomes known."""
+    """Reports how many configurations of kernels were compiled. ``expected``: kernels times targets; configurations are
+    added when they are known."""
 
     def __init__(self, progress: Progress, expected: int) -> None:
         self._step, self._countdown = progress.step, Countdown(expected)
         self._step(f"drafting and compiling {count(expected, 'kernel')}")
 
     def configured(self, plan: Plan, configurations: int) -> None:
-        """So many configurations of a plan are to be compiled."""
+        """Add the configurations of a plan to the expected number."""
         if configurations > 1:
             self._countdown.expected += configurations - 1
             label = f"{count(configurations, 'configuration')} of {plan.function.name} for {plan.base.target}"
             self._step(f"{self._countdown}: {label}")
 
     def passed_over(self, draft: Draft, which: str) -> None:
-        """The next configuration is compiled, as an autotuner would pass over those before it."""
+        """Report the next configuration, as an autotuner would skip those before it."""
         self._step(f"{self._countdown}: {which}, {draft.label}")
 
     def add(self, settled: Settled, configurations: int = 1) -> None:
-        """One more has its answer, for so many."""
+        """Count a verdict that holds for ``configurations``."""
         self._countdown.done += configurations
         self._step(f"{self._countdown}: {settled.label} for {settled.case.target}")
 
 
 def settle(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
-    """The cases of a kernel, each with its answer; one at least. What goes wrong concerns no other kernel."""
+    """The verdicts on the cases of a kernel, at least one. An exception becomes the verdict on this kernel alone."""
     try:
         if plan.obstacle is not None:
             raise EnvironmentFault(plan.obstacle)
@@ -153,7 +153,7 @@ def _fault(plan: Plan, error: Exception) -> Settled:
 
 
 def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
-    """Settled plans in their order, each as soon as those before it have come; at an interrupt, those that have."""
+    """Settled plans by number, each as soon as all before it are settled; at an interrupt, those that are settled."""
     due, waiting = 0, dict[int, list[Settled]]()
     try:
         for group in groups:
@@ -167,7 +167,7 @@ def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
 
 
 def _for_a_target(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
-    """The cases of a kernel for the first of its targets that it compiles for, or else for the first."""
+    """The verdicts for the first target that the kernel compiles for, else for the first target."""
     settled = yield from _settled(plan, tally)
     for target in plan.other_targets:
         if not any(each.attempt is not None and lacks_part_of_gpu(each.attempt.diagnosis) for each in settled):
@@ -185,7 +185,7 @@ def _settled(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
     description = (yield from _described_by(plan)) if decorated else None
     configured = plan.which.chosen(drafts(function, plan.stated, description))
     if plan.which.is_first:
-        # What the autotuner passes over is a failure only if nothing is left.
+        # A configuration that the autotuner skips is a failure only if it skips all.
         first: Settled | None = None
         for number, draft in enumerate(configured, start=1):
             if number > 1:
@@ -204,8 +204,8 @@ def _settled(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
         alike.setdefault(_front_end_sees(plan, draft), []).append(draft)
     groups = list(alike.values())
     answers: list[list[Settled]] = []
-    # What the first that compiles was corrected to, those that follow begin with; not with what each of these learns,
-    # or a case would depend on which ends first.
+    # Later groups start from the corrections of the first group that compiles. They do not share their own: a case
+    # would depend on which compile ends first.
     while len(answers) < len(groups) and not any(_compiles(each) for group in answers for each in group):
         answers.append((yield from _compiled_alike(plan, groups[len(answers)], tally)))
     answers += yield from together(
@@ -220,17 +220,17 @@ def _settled(plan: Plan, tally: Tally) -> Dialogue[list[Settled]]:
 
 
 def _front_end_sees(plan: Plan, draft: Draft) -> str:
-    """Equal for drafts between which the stages of a plan's compiles do not distinguish."""
+    """A key that is equal for drafts which the stages of a plan's compiles do not distinguish."""
     until = plan.action.until if isinstance(plan.action, PartialCompile) else None
     seen = {name: value.value for name, value in {**draft.values, **draft.options}.items()}
     if until is Stage.TTIR and draft.function.language is Language.TRITON:
-        # Their names are seen: a back end refuses those that it does not know.
+        # The names of options count: a back end refuses unknown ones.
         seen |= dict.fromkeys(READ_FROM_TTGIR_ON & draft.options.keys() - draft.values.keys())
     return repr(seen)
 
 
 def _compiled_alike(plan: Plan, group: Sequence[Draft], tally: Tally) -> Dialogue[list[Settled]]:
-    """Compile the first of some drafts, and correct the others as it was."""
+    """Compile the first draft of a group, and apply its corrections to the others."""
     draft, *others = group
     try:
         settled = yield from _compiled(plan, draft)
@@ -243,8 +243,8 @@ def _compiled_alike(plan: Plan, group: Sequence[Draft], tally: Tally) -> Dialogu
     changes = {name: value for name, value in current.values.items() if value is not draft.values[name]}
     answers = [settled]
     for each in others:
-        kept = {name: value for name, value in each.options.items() if name in current.options}
-        corrected = replace(each.changed(changes), options=kept)
+        options = {name: value for name, value in each.options.items() if name in current.options}
+        corrected = replace(each.changed(changes), options=options)
         origin = {UNCLEAR: settled.unclear} if settled.unclear is not None else {}
         case = corrected.case(settled.plan.base)
         case = replace(case, origin=frozen({**case.origin, **origin}))
@@ -265,7 +265,7 @@ def _is_passed_over(settled: Settled) -> bool:
 
 
 def _described_by(plan: Plan) -> Dialogue[KernelDescription | None]:
-    """What the decorators of the kernel say, or the autotuners that wrap it: the configurations of all of them."""
+    """Description by the kernel's decorators, or by the autotuners that wrap it, with the configurations of all."""
     function, whole = plan.function, None
     for name in function.tuners or (function.name,):
         base = plan.base if name == function.name else sliced(replace(plan.base, name=name))
@@ -278,8 +278,8 @@ def _described_by(plan: Plan) -> Dialogue[KernelDescription | None]:
 
 
 def _described(plan: Plan) -> Dialogue[KernelDescription | None]:
-    """What the decorators of the kernel say; None where its module cannot be imported, as a compile will show. Raises
-    EnvironmentFault where it is not known."""
+    """Description of the kernel by its decorators; None where its module cannot be imported, as a compile will show.
+    Raises EnvironmentFault where the decorators could not be run."""
     (plain,) = drafts(plan.function, plan.stated)
     arguments = {name: _argument(value) for name, value in plain.values.items() if _is_known(value)}
     with scratch.folder("description") as folder:
@@ -309,7 +309,7 @@ def _argument(value: Value) -> Any:
 
 
 def _compiled(plan: Plan, draft: Draft) -> Dialogue[Settled]:
-    """Compile a draft, and what it is corrected to."""
+    """Compile a draft, and correct it until it compiles or no correction is left."""
     changes = {name: value for name, value in plan.learnt.items() if draft.values[name].basis is not Basis.USER}
     current = draft.changed(changes)
     tried: tuple[Draft, ...] = ()
@@ -341,11 +341,11 @@ def _compiled(plan: Plan, draft: Draft) -> Dialogue[Settled]:
 
 
 def _judge(refusal: Refusal) -> verdict.Judgement:
-    """By the rules of the compiler that refuses."""
+    """The verdict on a refusal by the rules of its compiler."""
     rules = _JUDGES.get(refusal.draft.function.language.compiler, verdict.judge)
     return rules(refusal)
 
 
 def _unclear(plan: Plan, draft: Draft, case: Case, attempt: Attempt | None, reason: str) -> Settled:
-    """A draft that says nothing of the kernel; its case says so too."""
+    """A draft whose failure says nothing of the kernel; the case's origin has the reason."""
     return Settled(plan, draft, replace(case, origin=frozen({**case.origin, UNCLEAR: reason})), attempt, reason)

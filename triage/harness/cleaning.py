@@ -1,7 +1,7 @@
-"""What triage has put on this machine, and its removal.
+"""Removes files that triage has written to this machine.
 
-Only names that triage gives are looked at, so nothing else is lost where the cache is a folder of the user's; links are
-not followed. While a triage is at work, what was used within a day stays, as its reports may name it.
+Only names that follow triage's own patterns count, so no other file is lost where the cache is a folder of the user's;
+links are not followed. While another triage runs, files used within a day stay: its reports may name them.
 """
 
 import fcntl
@@ -34,7 +34,7 @@ _TOOLCHAIN = re.compile(r"\d[\w.+]*-py3\.\d+")
 
 
 class Part(str, Enum):
-    """What can be removed apart."""
+    """A part of the files that can be removed separately."""
 
     OUTCOMES = "outcomes"
     CASES = "cases"
@@ -44,7 +44,7 @@ class Part(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class CleanedPart(Documented):
-    """What was removed of one part, or would be. ``in_use``: what stays because a process uses it, or may."""
+    """What was removed of one part, or would be. ``in_use``: entries that stay because a process uses them, or may."""
 
     part: Part
     path: Path
@@ -91,17 +91,17 @@ class _Cleaner:
     def outcomes(self) -> CleanedPart:
         folder = self._root / "outcomes"
         rows = size = in_use = 0
-        kept = [*_entries(self._root / "library-keys", _KEY), *_entries(self._root / "knowledge", _PARSED)]
-        others = [path for path in kept if _age_s(path) >= self._least_s]
+        caches = [*_entries(self._root / "library-keys", _KEY), *_entries(self._root / "knowledge", _PARSED)]
+        stale = [path for path in caches if _age_s(path) >= self._least_s]
         if _is_own(folder) and any(folder.glob("outcomes-*.sqlite*")):
             outcomes = Store(folder)
             rows, size = outcomes.unused(self._least_s)
             in_use = outcomes.unused(self._older_than_s)[0] - rows
-            others += outcomes.unowned(self._least_s)
+            stale += outcomes.unowned(self._least_s)
             if not self._dry_run:
                 outcomes.forget_unused(self._least_s)
             outcomes.close()
-        for path in others:
+        for path in stale:
             size += _size(path)
             self._remove(path)
         return CleanedPart(Part.OUTCOMES, folder, rows, size, in_use)
@@ -154,7 +154,7 @@ class _Cleaner:
 
 
 def _entries(folder: Path, name: re.Pattern[str]) -> list[Path]:
-    """What lies in a folder of triage's own under such a name, and is no link."""
+    """Entries of a folder of triage's own whose names match, without links."""
     if not _is_own(folder):
         return []
     return [path for path in sorted(folder.iterdir()) if name.fullmatch(path.name) and not path.is_symlink()]
@@ -169,7 +169,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _age_s(path: Path) -> float:
-    """Seconds since it was last used or changed; of a toolchain without a marker since a killed process made it."""
+    """Seconds since it was last used or changed; of a toolchain without a marker since a killed process created it."""
     for existing in (path, path.parent):
         with suppress(OSError):
             return time.time() - existing.lstat().st_mtime

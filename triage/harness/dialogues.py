@@ -1,4 +1,4 @@
-"""Runs dialogues with the engine: each sends one request after the other, and decides on the next by the answer."""
+"""Runs dialogues with the engine: each sends one request after another, and chooses the next by the answer."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Dialogues for whose results another one waits; see :func:`together`."""
+    """Dialogues that another dialogue waits for; see :func:`together`."""
 
     dialogues: Sequence["Dialogue[Any]"]
 
@@ -50,7 +50,7 @@ def converse(engine: Engine, dialogues: Iterable[Dialogue[T]]) -> Iterator[T]:
 
 @dataclass(frozen=True, slots=True)
 class _Speaker:
-    """A dialogue, and who takes its result."""
+    """A dialogue, and the callback for its result."""
 
     dialogue: Dialogue[Any]
     ended: Callable[[Any], None]
@@ -66,7 +66,7 @@ class _Conversation(Generic[T]):
         self._begun = 0
 
     def requests(self) -> Iterator[Request | None]:
-        """What is to run next; None while every dialogue waits for an answer."""
+        """Requests to run next; None while every dialogue waits for an answer."""
         while True:
             if self._requests:
                 yield self._requests.popleft()
@@ -85,7 +85,7 @@ class _Conversation(Generic[T]):
         self._continue(number, self._waiting.pop(number), answer)
 
     def finished(self) -> Iterator[T]:
-        """The results that are new."""
+        """Results since the last call."""
         while self._results:
             yield self._results.popleft()
 
@@ -102,14 +102,14 @@ class _Conversation(Generic[T]):
 
     def _continue(self, number: int, speaker: _Speaker, answer: Any) -> None:
         try:
-            said = speaker.dialogue.send(answer)
+            yielded = speaker.dialogue.send(answer)
         except StopIteration as end:
             speaker.ended(end.value)
             return
         self._waiting[number] = speaker
-        match said:
+        match yielded:
             case Request():
-                self._requests.append(replace(said, tag=(number, said.tag)))
+                self._requests.append(replace(yielded, tag=(number, yielded.tag)))
             case Together(dialogues):
                 self._gather(number, dialogues)
 

@@ -1,4 +1,4 @@
-"""The pipes of a process that compiles: what it prints and reports, told apart by its compiles."""
+"""The pipes of a compiling process: divides its output and its events among its compiles."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from triage.harness.worker.recorder import MARK
 
 _PIPE_BYTES = 1 << 20
 _BUSY_BYTES = 32 << 10
-"""Half of the smallest pipe: one that takes as much between two looks is read whenever it is readable."""
+"""Half of the smallest pipe: one that receives as much between two polls is read whenever it is readable."""
 _MOST_EVENT_BYTES = 1 << 20
 """A line of the result pipe; the longest real one, an exception chain, is bounded by the worker at about 100 KB."""
 _MOST_RESULT_BYTES = 64 << 20
@@ -21,8 +21,8 @@ _MOST_RESULT_BYTES = 64 << 20
 
 @dataclass(slots=True, eq=False)
 class Pipe:
-    """The reading end of a pipe, and where its bytes go. ``is_busy``: the last read found much; ``is_watched``: a loop
-    reads it whenever it is readable."""
+    """The reading end of a pipe, and the callback for its bytes. ``is_busy``: the last read returned much;
+    ``is_watched``: a loop reads it whenever it is readable."""
 
     fd: int
     write: Callable[[bytes], None]
@@ -31,7 +31,7 @@ class Pipe:
     is_watched: bool = False
 
     def read(self) -> bool:
-        """Read what is there; False at the end of the pipe."""
+        """Read what is available; False at the end of the pipe."""
         size = 0
 
         def write(data: bytes) -> None:
@@ -94,17 +94,17 @@ class Logs:
         """Take the bytes that came through the pipe."""
         data, self._rest = self._rest + data, b""
         for mark in self._marks[self._at :]:
-            before, found, after = data.partition(mark)
-            if not found:
-                # It may be divided itself, by the end of what was read.
+            before, separator, after = data.partition(mark)
+            if not separator:
+                # The end of the data may cut a mark in two.
                 begun = data.find(mark[:1], max(0, len(data) - len(mark) + 1))
                 if begun >= 0:
                     data, self._rest = data[:begun], data[begun:]
                 break
             self._logs[self._at].write(before)
-            self._at, data = self._at + 1, found + after
+            self._at, data = self._at + 1, separator + after
         self._logs[self._at].write(data)
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Write the rest at the end of the pipe."""
         self._logs[self._at].write(self._rest)

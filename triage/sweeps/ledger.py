@@ -1,4 +1,4 @@
-"""The ledger of a sweep: one row for each result, written as it comes, found again by its content.
+"""The ledger of a sweep: one row for each result, written as it comes, keyed by its content.
 
 Rows are written in transactions of SQLite with its write-ahead log: a kill at any moment loses no row that was written.
 Rows are never changed; the same result twice is one row. Undecided cells are not stored.
@@ -38,8 +38,8 @@ CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, text TEXT NOT NULL);
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """``toolchain``: the identity of what compiled it. ``limits``: those that it was compiled under. ``purpose``: why,
-    where a map says that."""
+    """``toolchain``: the identity of what compiled it. ``limits``: those that it was compiled under. ``purpose``: why
+    it was compiled, where a map states that."""
 
     key: str
     toolchain: str
@@ -60,7 +60,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """A failure as the result with the least ``key`` shows it: so every order of results gives the same."""
+    """A failure as the result with the least ``key`` shows it, so that the order of results does not matter."""
 
     key: str
     failure: SweepFailure
@@ -113,8 +113,8 @@ class Ledger:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Write what is added in the body as one transaction; nothing of it where the body fails, and what there is
-        where it is interrupted."""
+        """Write additions in the body as one transaction: rolled back where the body fails, committed where it is
+        interrupted."""
         with self._faults():
             self._connection.execute("BEGIN")
         try:
@@ -129,7 +129,7 @@ class Ledger:
                     self._connection.execute("COMMIT")
 
     def shows(self, signature: str, key: str) -> bool:
-        """Whether :meth:`add_failure` would take a failure from this result."""
+        """Whether :meth:`add_failure` would write a failure of this result."""
         known = self._keys.get(signature)
         return known is None or key < known
 
@@ -173,14 +173,14 @@ class Ledger:
         with self._faults():
             self._connection.execute("INSERT OR REPLACE INTO sweep VALUES (?, ?)", (name, _text(document)))
 
-    def kept(self, name: str) -> Any:
-        """The document of that name; None where there is none."""
+    def document(self, name: str) -> Any:
+        """A document about the whole sweep by name; None where there is none."""
         with self._faults():
             row = self._connection.execute("SELECT text FROM sweep WHERE name = ?", (name,)).fetchone()
             return None if row is None else json.loads(row[0])
 
     def take(self, others: Iterable[Ledger]) -> None:
-        """Add the results and failures of others."""
+        """Add the results and failures of other ledgers."""
         for other in others:
             with self.together():
                 for row in other.rows():

@@ -1,4 +1,4 @@
-"""What a ledger keeps of its sweep beside the results: what is swept, how much of it, and the words of commands."""
+"""Documents about a sweep in its ledger: its space, plan and shard, and the arguments of its commands."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _SAME = {
     "is_list": "one is a list",
     "conditions": "another version of triage, or other variables of the compiler",
 }
-"""What parts of one sweep have in common, and what it means where they differ."""
+"""Fields that are equal in all parts of a sweep, and the message where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSweep:
-    """What the ledger of a folder is of. ``shard``: the part that is compiled. ``ended``: how many results there were
-    when the strategy of ``plan`` proposed no more; None while it would. ``check``, ``members``: the words of ``triage
-    check`` as in :class:`~triage.sweeps.commands.SweepCommands`. ``listed``: the files of a list. ``conditions``: as in
-    :func:`~triage.sweeps.keys.conditions`, when it was compiled."""
+    """The sweep that a ledger belongs to. ``shard``: the part that is compiled. ``ended``: how many results there were
+    when the strategy of ``plan`` proposed no more; None while it would. ``check``, ``members``: the arguments of
+    ``triage check`` as in :class:`~triage.sweeps.commands.SweepCommands`. ``listed``: the files of a list.
+    ``conditions``: as in :func:`~triage.sweeps.keys.conditions`, when it was compiled."""
 
     space: Space
     conditions: str
@@ -57,8 +57,8 @@ class StoredSweep:
 
     @classmethod
     def read(cls, folder: Path, into: Path) -> StoredSweep:
-        """That of a folder that a sweep goes on in; its sources are written to ``into``. Raises InputError where there
-        is none, or the folder cannot be written to."""
+        """The sweep of a folder to resume; its sources are written to ``into``. Raises InputError where there is
+        none, or the folder cannot be written to."""
         check_ledger(folder)
         usable_folder("--resume", folder)
         with Ledger(folder / FILE) as ledger:
@@ -66,18 +66,18 @@ class StoredSweep:
 
     @classmethod
     def of(cls, ledger: Ledger, folder: Path, into: Path) -> StoredSweep:
-        """That of an open ledger; errors name ``folder``. Raises InputError."""
-        document, shard = _kept(ledger, folder), ledger.kept(_SHARD)
-        words = ledger.kept(_COMMANDS) or {"check": (), "members": ()}
-        stated = ledger.kept(_OPTIONS) or {}
-        files = ledger.kept(_LIST)
-        plan = SweepPlan(stated.get("budget"), stated.get("exhaustive", False))
+        """The sweep of an open ledger; errors name ``folder``. Raises InputError."""
+        document, shard = _sweep_document(ledger, folder), ledger.document(_SHARD)
+        words = ledger.document(_COMMANDS) or {"check": (), "members": ()}
+        options = ledger.document(_OPTIONS) or {}
+        files = ledger.document(_LIST)
+        plan = SweepPlan(options.get("budget"), options.get("exhaustive", False))
         return cls(
             _space(document, into),
             document["conditions"],
             shard and Shard.parse(shard),
             plan,
-            stated.get("python"),
+            options.get("python"),
             tuple(words["check"]),
             tuple(map(tuple, words["members"])),
             None if files is None else _list_of(files, into / "kernel"),
@@ -85,7 +85,7 @@ class StoredSweep:
         )
 
     def keep(self, ledger: Ledger) -> None:
-        """Write it to a ledger. Whether it ended is written when it does."""
+        """Write it to a ledger, except ``ended``: see :func:`keep_ended`."""
         ledger.keep(_SWEEP, _document(self.space, self.conditions))
         ledger.keep(_SHARD, self.shard and str(self.shard))
         ledger.keep(_COMMANDS, {"check": self.check, "members": self.members})
@@ -93,13 +93,13 @@ class StoredSweep:
         ledger.keep(_LIST, None if self.listed is None else _list_document(self.listed))
 
     def commands(self, again: tuple[str, ...]) -> SweepCommands:
-        """The commands of its map. ``again``: the words that repeat it."""
+        """The commands of its map. ``again``: the arguments that repeat it."""
         return SweepCommands(self.check, again, self.members)
 
 
 def ended(ledger: Ledger, plan: SweepPlan) -> int | None:
     """How many results there were when a sweep by this plan ended; None where it did not."""
-    document = ledger.kept(_ENDED)
+    document = ledger.document(_ENDED)
     if not isinstance(document, dict) or document.get("plan") != asdict(plan):
         return None
     results: int = document["results"]
@@ -107,17 +107,17 @@ def ended(ledger: Ledger, plan: SweepPlan) -> int | None:
 
 
 def keep_ended(ledger: Ledger, plan: SweepPlan, results: int) -> None:
-    """A sweep by this plan ended with so many results."""
+    """Record that a sweep by this plan ended with ``results`` results."""
     ledger.keep(_ENDED, {"plan": asdict(plan), "results": results})
 
 
 def replacements(ledger: Ledger) -> tuple[Replacement, ...]:
-    """What replaces the entries of a list that fail."""
-    return tuple(Replacement.from_json(each, FILE) for each in ledger.kept(_REPLACEMENTS) or ())
+    """Replacements of the failing entries of a list."""
+    return tuple(Replacement.from_json(each, FILE) for each in ledger.document(_REPLACEMENTS) or ())
 
 
 def keep_replacements(folder: Path, chosen: tuple[Replacement, ...]) -> None:
-    """Write them to the ledger of a folder, for a merge."""
+    """Write replacements to the ledger of a folder, for a merge."""
     with Ledger(folder / FILE) as ledger:
         ledger.keep(_REPLACEMENTS, [each.to_json() for each in chosen])
 
@@ -130,12 +130,12 @@ def check_ledger(folder: Path) -> None:
 
 def difference(ledger: Ledger, folder: Path, other: Ledger, other_folder: Path) -> str | None:
     """How the sweep of a ledger differs from another's; None where both are of one sweep. Raises InputError."""
-    document, others = _kept(ledger, folder), _kept(other, other_folder)
-    return next((what for name, what in _SAME.items() if document[name] != others[name]), None)
+    document, other_document = _sweep_document(ledger, folder), _sweep_document(other, other_folder)
+    return next((what for name, what in _SAME.items() if document[name] != other_document[name]), None)
 
 
-def _kept(ledger: Ledger, folder: Path) -> dict[str, Any]:
-    document = ledger.kept(_SWEEP)
+def _sweep_document(ledger: Ledger, folder: Path) -> dict[str, Any]:
+    document = ledger.document(_SWEEP)
     if not isinstance(document, dict):
         raise InputError(f"{folder / FILE}: does not say what was swept; give the case and --set again")
     return document

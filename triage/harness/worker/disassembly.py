@@ -1,9 +1,9 @@
-"""Looks into what was compiled for what no launch survives: accesses beyond the shared memory that a block has.
+"""Searches compiled code for accesses beyond the shared memory of a block, which no launch survives.
 
-PTX is read always. The machine code is read where registers spill, with the ``nvdisasm`` that is part of every Triton's
-wheel: ptxas may be wrong about addresses there. Versions 12.8 to 13.1 reuse a register of which the old value is still
-needed (``knowledge_base/ptxas-shared-address.toml``). What ptxas was given is right then, and so is the size of the
-shared memory, so nothing but the machine code shows it.
+PTX is always read. Machine code is read where registers spill, with the ``nvdisasm`` of Triton's wheel, as ptxas may
+compute wrong addresses there: versions 12.8 to 13.1 reuse a register whose old value is still needed
+(``knowledge_base/ptxas-shared-address.toml``). The PTX and the size of shared memory are right then; only the machine
+code shows the error.
 """
 
 import os
@@ -21,9 +21,9 @@ from .shared_range import Access, range_of, shared_range
 _LIMIT_S = 60.0
 """nvdisasm takes ten times as long on a busy machine; the limit of the compile holds as well."""
 _MOST_BYTES = 8 << 20
-"""Of a binary. nvdisasm takes 0.3 s, of which it needs 0.25 to start, and 0.2 more for each MB."""
+"""Limit of a binary. nvdisasm takes 0.3 s, of which it needs 0.25 to start, and 0.2 more for each MB."""
 _MOST_CHARACTERS = 2 << 20
-"""Of PTX, of which 100 KB take 0.03 s."""
+"""Limit of PTX; 100 KB take 0.03 s."""
 _THREADS = re.compile(r"\.(?:reqntid|maxntid) (\d+)(?:, 1, 1)?\s*$", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
@@ -31,25 +31,25 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 def beyond_shared(
     assembly: Mapping[str, Any], used: Mapping[str, Any], folder: str, triton: str
 ) -> Optional[Dict[str, Any]]:
-    """The first access to shared memory beyond what a block has, of those that are decided; None where there is
-    none, or where that cannot be told. ``used``: the kernel's resources; ``triton``: the package's file.
+    """The first access beyond the shared memory of a block, among accesses with a known address; None where there is
+    none, or the code cannot be read. ``used``: the kernel's resources; ``triton``: the package's file.
 
-    Only what spills registers is disassembled: in other kernels no wrong address was found, and the 0.3 s would add a
+    Only kernels that spill registers are disassembled: others have shown no wrong address, and the 0.3 s would add a
     third to a short compile."""
     ptx = assembly.get("ptx", "")
     names, threads = _ENTRY.findall(ptx), _THREADS.findall(ptx)
     if not used["shared_bytes"] or len(names) != 1 or len(threads) != 1:
         return None
     try:
-        found = _in_ptx(ptx, int(threads[0]), used["shared_bytes"])
+        access = _in_ptx(ptx, int(threads[0]), used["shared_bytes"])
         tool = os.environ.get("TRITON_NVDISASM_PATH") or os.path.join(
             os.path.dirname(triton), "backends", "nvidia", "bin", "nvdisasm"
         )
-        if found is None and used["spill_bytes"] and len(assembly.get("cubin", b"")) <= _MOST_BYTES:
+        if access is None and used["spill_bytes"] and len(assembly.get("cubin", b"")) <= _MOST_BYTES:
             return _in_binary(assembly["cubin"], names[0], int(threads[0]), used["shared_bytes"], folder, tool)
-    except Exception:  # a text of another kind than those that were seen; a program that is missing or does not end
+    except Exception:  # text that cannot be parsed; an nvdisasm that is missing or does not end
         return None
-    return found
+    return access
 
 
 def _in_ptx(text: str, threads: int, size: int) -> Optional[Dict[str, Any]]:
@@ -57,7 +57,7 @@ def _in_ptx(text: str, threads: int, size: int) -> Optional[Dict[str, Any]]:
         return None
     ptx = Ptx(text)
     beyond = range_of(ptx.blocks, threads, size).beyond
-    return _described("ptx", beyond, size, ptx.place(min(beyond, key=_place).at)) if beyond else None
+    return _described("ptx", beyond, size, ptx.source_line(min(beyond, key=_position).at)) if beyond else None
 
 
 def _in_binary(
@@ -70,12 +70,12 @@ def _in_binary(
     beyond = shared_range(_printed(tool, "-c", "-ndf", path), kernel, threads, size).beyond
     if not beyond:
         return None
-    places = source_lines(_printed(tool, "-c", "-ndf", "-g", path), kernel)
-    return _described("cubin", beyond, size, places.get(min(beyond, key=_place).at))
+    lines = source_lines(_printed(tool, "-c", "-ndf", "-g", path), kernel)
+    return _described("cubin", beyond, size, lines.get(min(beyond, key=_position).at))
 
 
-def _described(stage: str, beyond: List[Access], size: int, place: Optional[Tuple[str, int]]) -> Dict[str, Any]:
-    first = min(beyond, key=_place)  # What follows may be another use of the same address.
+def _described(stage: str, beyond: List[Access], size: int, source: Optional[Tuple[str, int]]) -> Dict[str, Any]:
+    first = min(beyond, key=_position)  # What follows may be another use of the same address.
     return {
         "stage": stage,
         "instruction": first.opcode,
@@ -84,17 +84,17 @@ def _described(stage: str, beyond: List[Access], size: int, place: Optional[Tupl
         "size": size,
         "thread": first.thread,
         "accesses": len(beyond),
-        "file": place[0] if place else None,
-        "line": place[1] if place else None,
+        "file": source[0] if source else None,
+        "line": source[1] if source else None,
     }
 
 
-def _place(access: Access) -> int:
+def _position(access: Access) -> int:
     return access.at
 
 
 def _printed(*command: str) -> str:
-    """What the program prints. Raises OSError, TimeoutExpired and ValueError."""
+    """The program's standard output. Raises OSError, TimeoutExpired and ValueError."""
     with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
         try:
             text, _ = process.communicate(timeout=_LIMIT_S)
@@ -108,7 +108,7 @@ def _printed(*command: str) -> str:
 
 def static_shared(binary: bytes, kernel: str) -> int:
     """Bytes of shared memory that a binary states: those of its own variables, and from compute capability 9.0 on
-    1,024 that the system reserves in front of them. What the launch asks for follows. Raises ValueError."""
+    1,024 that the system reserves in front of them. The launch's dynamic part follows. Raises ValueError."""
     if binary[:4] != b"\x7fELF" or len(binary) < 64:
         raise ValueError("not an ELF file")
     try:

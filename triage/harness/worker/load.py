@@ -16,7 +16,7 @@ from . import imports, ir_text, placeholders, slices
 _MOST_LAYERS = 16
 """Decorators of one function; real kernels have three."""
 _MOST_OBJECTS = 1000
-"""That are looked at for a function below decorators of the user's own; a wrapper holds some dozens."""
+"""Objects searched for a function below decorators of the user's own; a wrapper holds some dozens."""
 
 
 class BadKernel(Exception):
@@ -73,16 +73,16 @@ def find_kernel(module: ModuleType, name: str) -> Any:
 
 
 def find_layers(module: ModuleType, name: str) -> List[Any]:
-    """What decorators made of the function of that name, outermost first; the jitted function is the last. Raises
-    BadKernel, and Undecidable where a stand-in is in its place."""
+    """The function of that name in each of its decorators, outermost first; the jitted function is the last. Raises
+    BadKernel, and Undecidable where a stand-in replaces the function."""
     value = getattr(module, name, None)
     if value is None:
         jitted = [key for key, value in vars(module).items() if is_jitted(unwrap(value))]
         raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
     layers = _chain(value)
     if type(layers[-1]) is placeholders.StandIn:
-        made = placeholders.path_of(layers[-1])
-        raise placeholders.Undecidable("%s is `%s`, and %s" % (name, made, placeholders.reason(made)))
+        expression = placeholders.path_of(layers[-1])
+        raise placeholders.Undecidable("%s is `%s`, and %s" % (name, expression, placeholders.reason(expression)))
     if not is_jitted(layers[-1]):
         layers = _search(value, name)
     if not layers:
@@ -109,8 +109,8 @@ def _chain(value: Any) -> List[Any]:
 
 
 def _search(value: Any, name: str) -> List[Any]:
-    """The shortest way to the jitted function ``name`` through what objects and functions hold: a decorator of the
-    user's own may keep it anywhere. Empty where there is none."""
+    """The shortest path to the jitted function ``name`` through attributes and closures: a decorator of the user's own
+    may use any. Empty where there is none."""
     paths, seen = deque([[value]]), {id(value)}
     while paths and len(seen) < _MOST_OBJECTS:
         path = paths.popleft()
@@ -156,7 +156,7 @@ def hash_kernels(module: ModuleType) -> None:
             kernel.cache_key  # noqa: B018 - a property that remembers its value
         except Exception:
             # A kernel that cannot be hashed must fail in its own compile, as it does for the user; but Triton has left
-            # its marker of a recursion in the hashes.
+            # its recursion marker in the hashes.
             for other in gc.get_objects():
                 if is_jitted(other):
                     other.hash = None

@@ -1,6 +1,6 @@
-"""The operands of the function of Triton's language that raised an error: often its text does not state their types.
+"""Operands of the ``triton.language`` function that raised an error, whose text often does not state their types.
 
-Types and static shapes only, never values: what a local variable holds is the user's.
+Types and static shapes only: the values of local variables are the user's.
 """
 
 import os
@@ -31,9 +31,9 @@ def of(error: BaseException) -> Dict[str, Any]:
         if not placeholders.is_tritons(file) or _COMPILER in file:
             break
         named = ((name, frame.f_locals[name]) for name in frame.f_code.co_varnames if name in frame.f_locals)
-        found = [described for name, value in named for described in [_operand(name, value)] if described]
-        if found and _LANGUAGE in file:
-            return {"operation": frame.f_code.co_name, "operands": found[:_MOST]}
+        operands = [described for name, value in named for described in [_operand(name, value)] if described]
+        if operands and _LANGUAGE in file:
+            return {"operation": frame.f_code.co_name, "operands": operands[:_MOST]}
     return {}
 
 

@@ -1,8 +1,8 @@
 """PTX as blocks of the machine's instructions, as far as they decide addresses. Pure functions of text.
 
-An instruction of PTX on 32-bit integers and predicates has one in the machine code that computes the same
-(``sass_values.py``), except that PTX has any number of registers. All others write what is not known. Loops inside
-inline assembly (they wait for a barrier) change no address, and are left out.
+A PTX instruction on 32-bit integers or predicates is translated into the machine instruction that computes the same
+(``sass_values.py``), with an unlimited number of registers. All others write unknown values. Loops inside inline
+assembly, which wait for a barrier, change no address and are left out.
 """
 
 import re
@@ -13,7 +13,7 @@ from .sass_text import Block, Instruction, Unreadable, divided
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(.*?\)[^{]*\{", re.DOTALL)
 _DYNAMIC = re.compile(r"\.extern\s+\.shared\s+(?:\.align\s+\d+\s+)?\.b8\s+([\w$]+)\[\]")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?', re.MULTILINE)
-_PLACE = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:.*?inlined_at\s+(\d+)\s+(\d+))?")
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:.*?inlined_at\s+(\d+)\s+(\d+))?")
 _LABEL = re.compile(r"(\$[\w$]+):")
 _STATEMENT = re.compile(r"(?:@(!?)(%?\w+)\s+)?([a-z][\w.:]*)\s*(.*?);")
 _SKIPPED = re.compile(
@@ -21,7 +21,8 @@ _SKIPPED = re.compile(
     r"|mad\.wide"
     r"|(?:add|sub|shl|shr|and|or|xor|mov|mul\.lo|mad\.lo|ld\.param|cvta\S*)\.[bsu]?64|st\.global|wgmma|mma|//|\.reg|\.param)"
 )
-"""Statements that write no 32-bit integer and no predicate, of which most of a kernel consists, and no statements."""
+"""Lines that are skipped: statements that write neither a 32-bit integer nor a predicate (most of a kernel), and
+declarations and comments."""
 _SHARED = re.compile(r"(st|ld)\.(?:\w+\.)*shared(?:::cta)?(?:\.v(\d))?\.[bsuf](\d+)$")
 _ASYNC = re.compile(r"cp\.async\.c[ag]\.shared(?:::cta)?\.global")
 _MATRIX = re.compile(r"(ld|st)matrix\.sync\.aligned\.m8n8\.x(\d)\.(?:trans\.)?shared(?:::cta)?\.b16$")
@@ -32,7 +33,8 @@ Operands = List[str]
 
 
 def _three(opcode: str, order: str) -> Callable[[str, Operands], List[Tuple[str, Operands]]]:
-    """The machine's instruction, and its operands: ``d``, ``a``, ``b``, ``c`` of PTX's, and anything else as it is."""
+    """Translation into one machine instruction. ``order``: its operands; ``d``, ``a``, ``b`` and ``c`` stand for PTX's,
+    anything else for itself."""
 
     def translated(_: str, operands: Operands) -> List[Tuple[str, Operands]]:
         return [(opcode, [operands["dabc".index(part)] if part in "dabc" else part for part in order.split()])]
@@ -41,7 +43,7 @@ def _three(opcode: str, order: str) -> Callable[[str, Operands], List[Tuple[str,
 
 
 def _field(name: str, operands: Operands) -> List[Tuple[str, Operands]]:
-    """bfe: a shift, and an extension with 0 or the sign."""
+    """bfe: a shift, then a zero or sign extension."""
     d, a, start, length = operands
     extended = "SGXT" if name.endswith("s32") else "SGXT.U32"
     return [("SHF.R.U32.HI", [d, "RZ", start, a]), (extended, [d, d, length])]
@@ -90,8 +92,8 @@ _SPECIAL = {"%tid.x": "SR_TID.X", "%laneid": "SR_LANEID", "%ctaid.x": "SR_CTAID.
 
 
 class Ptx:
-    """A kernel's PTX. ``blocks``: its instructions, each at the number of its line; ``place``: file and line of the
-    kernel's source at such a line. Raises Unreadable."""
+    """A kernel's PTX. ``blocks``: its instructions, each at the number of its line; ``source_line``: file and
+    line of the kernel's source at such a line. Raises Unreadable."""
 
     def __init__(self, text: str) -> None:
         entries = list(_ENTRY.finditer(text))
@@ -103,10 +105,10 @@ class Ptx:
         self._translated: Dict[str, Callable[[str, Operands], List[Tuple[str, Operands]]]] = {}
         self.blocks = self._read()
 
-    def place(self, at: int) -> Optional[Tuple[str, int]]:
-        """File and line of the source; of what is inlined those of the call."""
+    def source_line(self, at: int) -> Optional[Tuple[str, int]]:
+        """File and line of the source; of inlined code those of the call."""
         for line in reversed(self._lines[: at + 1]):
-            match = _PLACE.search(line)
+            match = _LOC.search(line)
             if match is not None:
                 file, number = match.group(3, 4) if match.group(3) else match.group(1, 2)
                 return (self._files[file], int(number)) if file in self._files else None
@@ -125,7 +127,7 @@ class Ptx:
                 labels[label.group(1)] = len(instructions)
                 continue
             for negated, guard, name, rest in _STATEMENT.findall(line.partition("//")[0]):
-                # The machine's predicates are P3; another name is that of one in inline assembly, and unknown.
+                # Predicates are named as P3; any other name is declared in inline assembly, and unknown.
                 own = "" if not guard else ("!" if negated else "") + self._operand(guard)
                 for opcode, operands in self._statement(name, rest):
                     instructions.append(Instruction(at, own, opcode, tuple(operands)))
@@ -181,12 +183,12 @@ class Ptx:
 
 
 def _parts(rest: str) -> List[str]:
-    """Operands; those in braces or brackets are one."""
+    """Operands; a list in braces or brackets is one operand."""
     return [part.strip() for part in re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+", rest) if part.strip()]
 
 
 def _clobbered(operands: Operands) -> List[Tuple[str, Operands]]:
-    """Instructions that make what is written unknown."""
+    """Instructions that make the written registers unknown."""
     names = [name for operand in operands for name in re.findall(r"%?\b([rpRP]\d+)\b", operand)]
     registers = [("MUFU", [name.upper()]) for name in names if name[0] in "rR"]
     return registers + [("PLOP3.LUT", [name.upper(), "PT"]) for name in names if name[0] in "pP"]

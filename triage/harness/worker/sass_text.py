@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 
 BRANCHES = ("EXIT", "RET", "KILL", "BRA", "BSYNC", "WARPSYNC.COLLECTIVE")
-"""How opcodes begin after which another instruction than the next one may follow."""
+"""Prefixes of opcodes after which execution may continue at another instruction than the next."""
 _INDIRECT = ("BRX", "BRXU", "JMX", "JMXU", "JMP")
 
 
@@ -58,17 +58,17 @@ def lines_of(text: str, kernel: str) -> Iterator[str]:
 def source_lines(text: str, kernel: str) -> Dict[int, Tuple[str, int]]:
     """File and line of each instruction, by its address (``nvdisasm -g``): of several that are inlined into each other
     the outermost, which is the kernel's own."""
-    places: Dict[int, Tuple[str, int]] = {}
-    place: Optional[Tuple[str, int]] = None
+    locations: Dict[int, Tuple[str, int]] = {}
+    location: Optional[Tuple[str, int]] = None
     for line in lines_of(text, kernel):
-        stated = _FILE.match(line)
-        if stated is not None:
-            place = (stated.group(1), int(stated.group(2)))
+        comment = _FILE.match(line)
+        if comment is not None:
+            location = (comment.group(1), int(comment.group(2)))
             continue
         instruction = _INSTRUCTION.match(line)
-        if instruction is not None and place is not None:
-            places[int(instruction.group(1), 16)] = place
-    return places
+        if instruction is not None and location is not None:
+            locations[int(instruction.group(1), 16)] = location
+    return locations
 
 
 def blocks_of(text: str, kernel: str) -> List[Block]:
@@ -89,7 +89,7 @@ def blocks_of(text: str, kernel: str) -> List[Block]:
 
 
 def divided(instructions: List[Instruction], labels: Dict[str, int]) -> List[Block]:
-    """The instructions as blocks, the entry first. ``labels``: the index of the instruction that follows on each.
+    """The instructions as blocks, the entry first. ``labels``: the index of the instruction after each label.
     Raises Unreadable."""
     joins: Dict[str, List[str]] = {}
     for each in instructions:

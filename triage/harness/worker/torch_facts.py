@@ -1,6 +1,6 @@
-"""What is known of torch without torch: what the target decides, and what is so by definition.
+"""Facts about torch for a process without torch: those that the target decides, and definitions.
 
-One table, by dotted name. The target's GPU is the only one, and the program has done nothing yet.
+One table by dotted name, for a machine whose only GPU is the target's and a program that has just started.
 """
 
 import math
@@ -34,7 +34,7 @@ _FORMATS = {
     "float8_e5m2": (57344.0, 0.25, 2.0**-14, 1.0),
     "float8_e5m2fnuz": (57344.0, 0.125, 2.0**-15, 1.0),
 }
-"""What torch states: max, eps, tiny, resolution."""
+"""Torch's values of max, eps, tiny and resolution."""
 _OF_TRITON = {
     "3.0": "2.4.1", "3.1": "2.5.1", "3.2": "2.6.0", "3.3": "2.7.1", "3.4": "2.8.0", "3.5": "2.9.1", "3.6": "2.10.0",
     "3.7": "2.12.0",
@@ -58,17 +58,17 @@ _EXIST = (
     "serialization.add_safe_globals", "_C", "_scaled_mm", "_int_mm", "vmap", "func", "linalg", "testing", "empty",
     "empty_like", "zeros", "ones", "tensor", "arange", "bmm", "matmul", "addmm", "Generator",
 )  # fmt: skip
-"""What every torch since 2.4 has."""
+"""Names that every torch since 2.4 has."""
 _SINCE = {
     "accelerator": (2, 6), "library.triton_op": (2, 6), "library.wrap_triton": (2, 6), "float8_e8m0fnu": (2, 7),
     "float4_e2m1fn_x2": (2, 8), **{"int%d" % bits: (2, 6) for bits in range(1, 8)},
 }  # fmt: skip
-"""What came later, and with which release."""
+"""Names that came later, with the first release that has them."""
 _RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)[-_.]?(a|b|rc|dev)?\d*(?:\+(.*))?\Z")
 
 
 def torch_version(triton: str) -> str:
-    """The version of the torch that is installed, else of the one that was made for this Triton."""
+    """The version of the installed torch, else of the release that requires this Triton."""
     try:
         return version("torch")
     except PackageNotFoundError:
@@ -76,7 +76,7 @@ def torch_version(triton: str) -> str:
 
 
 def cuda_version(release: str) -> Optional[str]:
-    """Of a release of torch: what its local version says (``+cu128``), or PyPI's; None where neither is known."""
+    """The CUDA of a torch release: by its local version (``+cu128``), or PyPI's; None where neither is known."""
     local = re.search(r"\+cu(\d+)(\d)", release)
     if local is not None:
         return ".".join(local.groups())
@@ -90,7 +90,7 @@ def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[
     capability = adapter.capability(target["backend"], target["arch"])
     dtypes = {name: dtype(name, size) for name, size in _DTYPES.items()}
     properties = StandIn("torch.cuda.get_device_properties(…)", _properties(target, capability, device), computed=True)
-    # Where it is not known which version, it is known that there is one.
+    # The version may be unknown, but there is one.
     toolkit = (cuda and cuda_version(release)) or StandIn(
         "torch.version.%s" % target["backend"], truth=True, computed=True
     )
@@ -159,7 +159,7 @@ def _returns(value: Any) -> Callable[..., Any]:
 
 
 def _properties(target: Dict[str, Any], capability: Tuple[int, int], device: Dict[str, Any]) -> Dict[str, Any]:
-    """Of the GPU, under torch's names."""
+    """Properties of the GPU under torch's names."""
     known = {"major": capability[0], "minor": capability[1], "warp_size": target["warp_size"]}
     if target["backend"] == "hip":
         known["gcnArchName"] = target["arch"]
@@ -283,7 +283,7 @@ class Version(str):
 
 
 def _key(text: str) -> Optional[Tuple[Any, ...]]:
-    """What versions are ordered by: of one release a pre-release comes first, and a local build last."""
+    """Sort key of a version: within a release, pre-releases come first and local builds last."""
     match = _RELEASE.match(text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What predicates are about: an axis, a column, a product or a ratio of columns, a predicted quantity. Pure.
+"""Quantities that predicates test: an axis, a column, a product or a ratio of columns, a predicted quantity. Pure.
 
 A measure is a function of few axes, so the cells in which it has some value are a union of boxes, and it costs the
 same for a grid of a thousand cells and of a million.
@@ -19,7 +19,7 @@ from triage.sweeps.grid import CellSet, Grid
 @dataclass(frozen=True, slots=True)
 class Measure:
     """``value``: of the positions on ``axes``. ``ordered``: predicates compare with a threshold, else with a value.
-    ``bits``: what it costs to name it among all that are as simple."""
+    ``bits``: the cost of naming it among all measures as simple."""
 
     name: str
     axes: tuple[int, ...]
@@ -29,7 +29,7 @@ class Measure:
     values: tuple[Hashable, ...] | None = None
     """All of its values, where they are known without asking every combination of positions."""
     resource: str | None = None
-    """Of which it tells whether a cell is over its limit: that says nothing of other failures, which come first."""
+    """The resource whose limit it predicts, which says nothing of other failures; these come first."""
 
     def at(self, positions: Sequence[int]) -> Hashable:
         """The value at a cell's positions."""
@@ -37,7 +37,7 @@ class Measure:
 
 
 class MeasureBoxes:
-    """The cells of each value of a measure, as they are asked for."""
+    """The cells of each value of a measure, computed on demand."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -98,10 +98,10 @@ def _plain(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
 
 
 def _pairs(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
-    for (first, one), (second, other) in combinations(enumerate(grid.axes), 2):
-        shared = set(map(repr, one.values)) & set(map(repr, other.values))
-        if len(shared) > 1 and not (one.is_numeric and other.is_numeric):
-            yield f"{one.name}=={other.name}", (first, second), _same(one.values, other.values), False
+    for (first, left), (second, right) in combinations(enumerate(grid.axes), 2):
+        shared = set(map(repr, left.values)) & set(map(repr, right.values))
+        if len(shared) > 1 and not (left.is_numeric and right.is_numeric):
+            yield f"{left.name}=={right.name}", (first, second), _same(left.values, right.values), False
     sizes = [column for column in numeric if column.size]
     for a, b in combinations(sizes, 2):
         if a.axis != b.axis:
@@ -109,8 +109,8 @@ def _pairs(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
             yield _drawn((a,), (b,))
 
 
-def _same(one: Sequence[object], other: Sequence[object]) -> Callable[[tuple[int, ...]], Hashable]:
-    return lambda at: repr(one[at[0]]) == repr(other[at[1]])
+def _same(left: Sequence[object], right: Sequence[object]) -> Callable[[tuple[int, ...]], Hashable]:
+    return lambda at: repr(left[at[0]]) == repr(right[at[1]])
 
 
 def _triples(numeric: Sequence[Column]) -> Iterator[_Drawn]:
@@ -124,6 +124,6 @@ def _triples(numeric: Sequence[Column]) -> Iterator[_Drawn]:
 
 
 def _drawn(above: Sequence[Column], below: Sequence[Column]) -> _Drawn:
-    """A product over a product."""
+    """The ratio of two products of columns."""
     name = "*".join(column.name for column in above) + "".join(f"/{column.name}" for column in below)
     return name, tuple(column.axis for column in (*above, *below)), quotient(above, below), True

@@ -1,7 +1,7 @@
 """Arguments of a CuTe host function without a GPU, torch or numpy.
 
-From 4.3 on the DSL has fake tensors. Up to 4.2 it takes tensors by DLPack only, so that a capsule is made by hand which
-says that its memory, which nobody reads, is a GPU's.
+From 4.3 on the DSL has fake tensors. Up to 4.2 it takes tensors by DLPack only; a capsule built here states that its
+memory, which is never read, is a GPU's.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple, Union
@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Sequence, Tuple, Union
 from . import dlpack, grammar
 
 _ADDRESS = 1 << 20
-"""Of memory that is never read; a multiple of every alignment."""
+"""Address of memory that is never read; a multiple of every alignment."""
 _ALIGNED = 16
 """Bytes. torch's and XLA's allocators align to more; the DSL's own examples assume 16."""
 
@@ -18,7 +18,7 @@ _Flat = Sequence[Union[int, grammar.Dynamic]]
 
 
 class Arguments:
-    """Makes the arguments of one call. Up to 4.2 it keeps alive what the DSL only points to."""
+    """Creates the arguments of one call, and owns the capsules that the DSL up to 4.2 only points to."""
 
     def __init__(self) -> None:
         import cutlass
@@ -27,7 +27,7 @@ class Arguments:
         self._cutlass, self._runtime = cutlass, cute.runtime
         self._spaces: Any = cute.AddressSpace
         self._symbols: Any = getattr(cute, "sym_int32", None)
-        self._kept: List[Any] = []
+        self._capsules: List[Any] = []
 
     def make(self, argument: grammar.Argument) -> Any:
         """The object that the DSL takes for an argument of that type. Raises grammar.BadType for what this release
@@ -87,12 +87,12 @@ class Arguments:
             raise grammar.BadType("%s: up to 4.2 arguments are in gmem or generic memory only" % (tensor,))
         (shape, stride), marks = static(tensor)
         capsule = dlpack.capsule(shape, stride, grammar.width(tensor.dtype), tensor.space == "gmem", _ADDRESS)
-        self._kept.append(capsule)
-        made = self._runtime.from_dlpack(capsule, assumed_align=align)
-        made.element_type = dtype
+        self._capsules.append(capsule)
+        dsl_tensor = self._runtime.from_dlpack(capsule, assumed_align=align)
+        dsl_tensor.element_type = dtype
         for method, named in marks:
-            made = getattr(made, method)(**named)
-        return made
+            dsl_tensor = getattr(dsl_tensor, method)(**named)
+        return dsl_tensor
 
 
 def static(tensor: grammar.Tensor) -> Tuple[Tuple[_Numbers, _Numbers], List[Tuple[str, Dict[str, Any]]]]:

@@ -1,5 +1,5 @@
-"""What the compiled kernels use, read from the files that the DSL kept, from the cubin in its module, and from the
-launch in the host's code."""
+"""Resources of the compiled kernels: of the DSL's output files, of the cubin in its module, and of the launch in the
+host's code."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _CONFIGURATION = ["i32", "i32", "i32", "i64", "i32", "i32", "i32"]
 
 
 def read(folder: str, traced: str, lowered: str, tools: Dict[str, str]) -> Dict[str, Any]:
-    """``ptx``: the text, "" where the release keeps none. ``made``: whether there is a binary. ``registers``,
+    """``ptx``: the text, "" where the release writes none. ``assembled``: whether there is a binary. ``registers``,
     ``spill_bytes``, ``tensor_core``, ``shared_bytes`` as in the report. ``indexed``: the largest array of a kernel in
     local memory, as in ``local_memory.arrays``; None where there is none."""
     ptx = "\n".join(_content(path).decode("utf-8", "replace") for path in sorted(Path(folder).glob("*.ptx")))
@@ -41,7 +41,7 @@ def read(folder: str, traced: str, lowered: str, tools: Dict[str, str]) -> Dict[
     spills = [local_memory.spilled(text, own) if text else None for text in printed]
     indexed = max((own or {}).values(), key=lambda array: array["bytes"], default=None) if framed else None
     return {
-        "made": bool(cubins),
+        "assembled": bool(cubins),
         "ptx": ptx,
         "registers": max((use["registers"] for use in known), default=None),
         "spill_bytes": max((size or 0 for size in spills), default=0) if known and None not in spills else None,

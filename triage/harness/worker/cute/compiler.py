@@ -15,7 +15,7 @@ _OPTIONS = ("arch", "opt_level", "ptxas_options")
 _WARM_SINCE = (4, 5)
 """Older releases keep threads after a compile, which a fork would not have."""
 _TORCH = "2.9.0"
-"""The release that a stand-in for torch says it is; no release of the DSL belongs to a torch."""
+"""Version of the stand-in for torch; releases of the DSL are independent of torch's."""
 
 
 def load_compiler() -> Dict[str, str]:
@@ -72,8 +72,7 @@ def compile(request: Dict[str, Any], module: ModuleType, recording: recorder.Rec
     case, folder = request["case"], os.path.join(request["folder"], "cache", "cute")
     options = _options(case["options"])
     settings.apply(settings.architecture(request["target"], case["options"]), folder)
-    # The DSL traces by running the user's code: what kills the process there is at a line of theirs, as in a program
-    # of their own that has the handler on.
+    # The DSL traces by running the user's code: the handler reports the user's line where that kills the process.
     faulthandler.enable(file=sys.stderr)
     stages.current.folder = folder
     call = binding.bind(_find(module, request["kernel"]), case)
@@ -88,9 +87,9 @@ def _find(module: ModuleType, name: str) -> Any:
     kernel = getattr(module, name, None)
     if kernel is None:
         raise load.BadKernel("no function %r in %s" % (name, module.__name__))
-    made = placeholders.path_of(kernel) if type(kernel) is placeholders.StandIn else None
-    if made is not None:
-        raise placeholders.Undecidable("%s is `%s`, and %s" % (name, made, placeholders.reason(made)))
+    expression = placeholders.path_of(kernel) if type(kernel) is placeholders.StandIn else None
+    if expression is not None:
+        raise placeholders.Undecidable("%s is `%s`, and %s" % (name, expression, placeholders.reason(expression)))
     if not callable(kernel):
         raise load.BadKernel("%r is neither a function nor a class" % name)
     return kernel
@@ -120,7 +119,7 @@ def _done(request: Dict[str, Any], recording: recorder.Recorder, folder: str) ->
             "warp_specialized": False,
             "register_copies": 0,
         }
-    if binary["made"]:
+    if binary["assembled"]:
         recording.begin("cubin")
     recording.end()
     recording.conclude(

@@ -1,4 +1,4 @@
-"""What lies in a thread's local memory: values that are spilled, and arrays that are indexed while running.
+"""Contents of a thread's local memory: spilled values, and arrays with dynamic indices.
 
 ptxas lays a frame out with PTX's own variables (``__local_depot``) first and spilled values behind them, which are
 accessed at constant offsets from R1. Pure functions of text.
@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _DEPOT = re.compile(r"\.local\s+\.align\s+\d+\s+\.b8\s+__local_depot\d+\[(\d+)\]")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
-_PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+")
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+")
 _FIXED = re.compile(r"\b(?:mov|add|cvta\.local)\.[bus]64\s+(%\w+), (%\w+|__local_depot\d+)(?:, -?\d+)?;")
 """An address at a constant offset from another."""
 _INDEXED = re.compile(r"\b(?:ld|st)\.local\.[\w.]+\s.*?\[(%\w+)(?:\+-?\d+)?\]")
@@ -32,16 +32,16 @@ def arrays(ptx: str) -> Dict[str, Dict[str, Any]]:
 
 def _array(body: str, files: Dict[str, str]) -> Dict[str, Any]:
     fixed: Dict[str, None] = {}
-    place: Tuple[Optional[str], Optional[str]] = None, None
+    location: Tuple[Optional[str], Optional[str]] = None, None
     size = sum(int(number) for number in _DEPOT.findall(body))
     for line in body.splitlines() if size else ():
-        at, address, access = _PLACE.match(line), _FIXED.search(line), _INDEXED.search(line)
-        if at:
-            place = at.group(1), at.group(2)
+        loc, address, access = _LOC.match(line), _FIXED.search(line), _INDEXED.search(line)
+        if loc:
+            location = loc.group(1), loc.group(2)
         elif address and (address.group(2).startswith("__local") or address.group(2) in fixed):
             fixed[address.group(1)] = None
-        elif access and access.group(1) not in fixed and place[1]:
-            return {"bytes": size, "file": files.get(place[0] or ""), "line": int(place[1])}
+        elif access and access.group(1) not in fixed and location[1]:
+            return {"bytes": size, "file": files.get(location[0] or ""), "line": int(location[1])}
     return {"bytes": size, "file": None, "line": None}
 
 

@@ -1,4 +1,4 @@
-"""What a traced module states that no verifier of the DSL looks at: tensor maps, which the driver encodes at a launch,
+"""Facts of a traced module that no verifier of the DSL checks: tensor maps, which the driver encodes at a launch,
 the outputs of inline PTX, register tensors of a dynamic size, and the tiles that matrix operations share. Pure
 functions of the text, printed with locations."""
 
@@ -31,9 +31,9 @@ _MOST_STEPS = 16
 
 def read(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
     """Events: ``tensor_map`` with ``dtype``, ``shape``, ``strides`` and ``box`` in elements, outermost first, and
-    ``align`` in bytes; ``inline_asm`` with ``outputs`` that its constraints state and ``results`` that are taken;
-    ``mma_tile``: see :func:`_mma_tiles`; ``dynamic_registers``: the first register tensor of such a size; each with
-    ``line`` of ``file``, where the module says."""
+    ``align`` in bytes; ``inline_asm`` with the number of ``outputs`` in its constraints and of ``results``;
+    ``mma_tile``: see :func:`_mma_tiles`; ``dynamic_registers``: the first register tensor of a dynamic size; each
+    with ``file`` and ``line``, None where the module has no location."""
     yield from _mma_tiles(text)
     yield from _dynamic_registers(text)
     if "tiled_tma" not in text and "inline_asm" not in text:
@@ -45,16 +45,16 @@ def read(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
         if mapped and mapped.group(1) in tensors:
             stated = _tensor_map(*tensors[mapped.group(1)], mapped.group(2))
             if stated is not None:
-                yield "tensor_map", {**stated, **_place(line, locations)}
+                yield "tensor_map", {**stated, **_location(line, locations)}
         elif inline:
             outputs = sum(part.lstrip().startswith("=") for part in inline.group(2).split(","))
-            yield "inline_asm", {"outputs": outputs, "results": _results(inline.group(3)), **_place(line, locations)}
+            yield "inline_asm", {"outputs": outputs, "results": _results(inline.group(3)), **_location(line, locations)}
 
 
 def _mma_tiles(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
     """``mma_tile`` for each tile in memory that a matrix operation's threads share: ``axes`` (two of ``mnk``) with
     ``extents`` of the tile and ``steps`` that the operation's warps cover together. Only where all of that is known,
-    and no coordinates are shared alike: those are what a kernel makes its predicates of."""
+    and no coordinate tensor is partitioned alike: a kernel computes its predicates from such a tensor."""
     operations = {
         name: _steps([int(m), int(n), int(k)], atoms, permutation)
         for name, m, n, k, atoms, permutation in _TILED_MMA.findall(text)
@@ -78,21 +78,21 @@ def _mma_tiles(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
         }
         if None not in modes and fact not in stated:
             stated.append(fact)
-            yield "mma_tile", {**fact, **_place(line, locations)}
+            yield "mma_tile", {**fact, **_location(line, locations)}
 
 
 def _dynamic_registers(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
     types = _DYNAMIC_REGISTERS.findall(text)
     for line in text.splitlines() if types else ():
-        made = _ALLOCATED.search(line)
-        if made and made.group(1) in types:
-            yield "dynamic_registers", _place(line, dict(_DEFINED.findall(text)))
+        allocation = _ALLOCATED.search(line)
+        if allocation and allocation.group(1) in types:
+            yield "dynamic_registers", _location(line, dict(_DEFINED.findall(text)))
             return
 
 
 def _steps(shape: List[int], atoms: str, permutation: str) -> Optional[List[int]]:
-    """What the warps of a tiled operation cover along M, N and K: the permutation's extents, or else atoms times the
-    operation's shape. None where an extent is not known."""
+    """The extents that the warps of a tiled operation cover along M, N and K: those of the permutation, or else atoms
+    times the operation's shape. None where an extent is not known."""
     counts = [_size(mode) for mode in _modes(atoms)]
     permuted = [_size(mode) for mode in _split(permutation, ";")] if permutation else []
     if len(counts) < len(shape) or None in counts[: len(shape)]:
@@ -104,13 +104,13 @@ def _steps(shape: List[int], atoms: str, permutation: str) -> Optional[List[int]
 
 
 def _modes(layout: str) -> List[str]:
-    """The extents of a layout's modes, as texts: of ``((8,8),64):((64,512),1)`` they are ``(8,8)`` and ``64``."""
+    """The modes of a layout's shape, as texts: of ``((8,8),64):((64,512),1)`` they are ``(8,8)`` and ``64``."""
     shape = _split(layout, ":")[0].strip()
     return _split(shape[1:-1], ",") if shape.startswith("(") else [shape]
 
 
 def _size(mode: str) -> Optional[int]:
-    """The product of a mode's extents, given as a shape or as a layout; None where one is not known."""
+    """The product of a mode's extents, written as a shape or as a layout; None where one is not known."""
     extents = re.findall(r"[^(),\s]+", _split(mode, ":")[0])
     size = 1
     for extent in extents:
@@ -172,8 +172,8 @@ def _results(text: str) -> int:
     return 0 if text.strip() in ("()", "!llvm.void") else 1
 
 
-def _place(line: str, locations: Dict[str, str]) -> Dict[str, Any]:
-    """File and line of an operation: those that its location names first, with aliases followed."""
+def _location(line: str, locations: Dict[str, str]) -> Dict[str, Any]:
+    """File and line of an operation: the first of its location, with aliases resolved."""
     at = _LOCATION.search(line)
     file, number = _resolved(at.group(1), locations) if at else (None, None)
     return {"file": file, "line": number}

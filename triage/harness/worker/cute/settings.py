@@ -1,12 +1,12 @@
-"""The environment variables by which the DSL is told the architecture and what to keep, made to count in a process that
-has already read them."""
+"""Sets the DSL's environment variables for the architecture and the files to write, in a process that has already read
+them."""
 
 import os
 import tempfile
 from typing import Any, Dict
 
 _ALWAYS = {
-    # Without it 4.8 names no place in the source for what fails below tracing.
+    # Without it 4.8 reports no source location of failures below tracing.
     "LINEINFO": "1",
     "KEEP_PTX": "1",
     "KEEP_CUBIN": "1",
@@ -16,12 +16,12 @@ _ALWAYS = {
 }
 _PREFIX = "CUTE_DSL_"
 _EXPERIMENTAL = "CUTE_EXPERIMENTAL_DSL_"
-"""Of a second DSL, which 4.8 makes with the first."""
+"""Prefix of a second DSL, which 4.8 instantiates with the first."""
 
 
 def before_import() -> None:
-    """Set what the DSL reads as it is imported: where it keeps files, or else it makes a folder that stays in the
-    temporary one. It keeps none."""
+    """Set the variables that the DSL reads on import. Without a cache folder it creates one that stays in the temporary
+    folder; with one it writes no files there."""
     for name, value in _ALWAYS.items():
         os.environ[_PREFIX + name] = value
     for prefix in (_PREFIX, _EXPERIMENTAL):
@@ -29,8 +29,8 @@ def before_import() -> None:
 
 
 def architecture(target: Dict[str, Any], options: Dict[str, Any]) -> str:
-    """The name under which the DSL knows a target: with the features of the very architecture from 9.0 on, as the DSL
-    names the GPU that it finds itself (``detect_gpu_arch`` in cutlass/base_dsl/env_manager.py)."""
+    """The DSL's name of a target: with architecture-specific features (``a``) from 9.0 on, as for a GPU that the DSL
+    detects itself (``detect_gpu_arch`` in cutlass/base_dsl/env_manager.py)."""
     stated = options.get("arch")
     if stated:
         return str(stated)
@@ -54,10 +54,10 @@ def apply(arch: str, folder: str) -> None:
 
 
 def _instances(dsl: Any) -> Any:
-    """The DSL's objects that exist: a metaclass keeps them from 4.1 on, a function before."""
-    kept = getattr(getattr(dsl, "DSLSingletonMeta", None), "_instances", None)
-    if kept is not None:
-        return list(kept.values())
+    """Existing instances of the DSL: a metaclass has them from 4.1 on, a function before."""
+    instances = getattr(getattr(dsl, "DSLSingletonMeta", None), "_instances", None)
+    if instances is not None:
+        return list(instances.values())
     from cutlass.cutlass_dsl import CuTeDSL
 
     return [CuTeDSL._get_dsl()]

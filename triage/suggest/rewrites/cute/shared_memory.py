@@ -1,9 +1,9 @@
-"""Copies that the verifier refuses for their alignment: the layout of shared memory as the source's, a copy through
-registers, elements as wide as a request, and requests as narrow as the alignment.
+"""Rewrites of copies that the verifier rejects for their alignment: the layout of shared memory as the source's, a copy
+through registers, elements as wide as a request, and requests as narrow as the alignment.
 
 A request of several elements needs them side by side, and its address aligned to its size, in the source and in the
 destination alike (PTX ISA, cp.async and vector copies). Where the two are contiguous along different dimensions, no
-width does that for elements of 16 bits and less.
+width satisfies that for elements of 16 bits and less.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def staged_copy(subject: CuteSubject) -> Iterator[Rewritten]:
             f"{cute}.autovec_copy({name}, {destination})",
         ]
         edits = [module.replace(statement, f"\n{subject.indent(statement)}".join(lines))]
-        for made in definitions(subject, call.args[0], ("make_copy_atom",)) if copy.asynchronous else ():
-            operation = argument(made, 0, "op")
+        for atom_call in definitions(subject, call.args[0], ("make_copy_atom",)) if copy.asynchronous else ():
+            operation = argument(atom_call, 0, "op")
             if operation is not None:
                 edits.append(module.replace(operation, f"{cute}.nvgpu.CopyUniversalOp()"))
         values = copy.bits // copy.width
@@ -204,11 +204,11 @@ def _widths(subject: CuteSubject, copy: Refused, width: int, element: int) -> li
     edits: list[Edit] = []
     per_thread = copy.bits // copy.width
     for call in failing_copies(subject):
-        for made in definitions(subject, call.args[0], ("make_copy_atom",)):
-            bits = argument(made, 99, "num_bits_per_copy")
+        for atom in definitions(subject, call.args[0], ("make_copy_atom",)):
+            bits = argument(atom, 99, "num_bits_per_copy")
             edits += _numbers(subject, bits, copy.bits, width) if bits is not None else []
-        for made in definitions(subject, call.args[0], ("make_tiled_copy_tv",)):
-            values = argument(made, 2, "val_layout")
+        for tiled_copy in definitions(subject, call.args[0], ("make_tiled_copy_tv",)):
+            values = argument(tiled_copy, 2, "val_layout")
             for layout in definitions(subject, values, _LAYOUTS) if values is not None else ():
                 shape = argument(layout, 0, "shape")
                 edits += _numbers(subject, shape, per_thread, width // element) if shape is not None else []
