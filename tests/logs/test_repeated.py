@@ -58,3 +58,12 @@ def test_a_resource(printed: str, file: str) -> None:
         assert (diagnosis.kind, diagnosis.required, diagnosis.limit) == (Kind.OUT_OF_RESOURCES, 40, 20)
         assert diagnosis.source is not None
         assert (diagnosis.source.file.rpartition("/")[2], diagnosis.source.line) == (file, 2)
+
+
+def test_an_exception_that_is_a_name_alone_has_its_text_from_the_line_above() -> None:
+    diagnosis = diagnose_text(
+        "jax-triton 0.2.0\nJaxStackTraceBeforeTransformation: NotImplementedError: no gather in the Triton backend\n\n"
+        "The above exception was the direct cause of the following exception:\n\nNotImplementedError\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.headline == "NotImplementedError: no gather in the Triton backend"

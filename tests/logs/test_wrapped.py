@@ -104,3 +104,17 @@ def test_the_end_of_a_pipeline_is_whole_at_any_width(broken: str) -> None:
     assert diagnosis is not None and diagnosis.source is not None
     assert (diagnosis.source.file, diagnosis.source.line) == ("/srv/ops.py", 31)
     assert diagnosis.pass_name == "TritonGPUPipeline"
+
+
+def test_a_terminal_cuts_words_at_its_width() -> None:
+    line = (
+        "  0%|          | 0/40 [00:00<?, ?it/s]C:\\app\\Lib\\site-packages\\attn\\kernel_of_blocks.py:35:23: error: "
+        "'tt.fp_to_fp' op operand #0 must be ranked tensor of floating-point values, but got 'tensor<16x16xi8>'"
+    )
+    for width in (64, 90, 100):
+        cut = "\n".join(line[start : start + width] for start in range(0, len(line), width))
+        diagnosis = diagnose_text(f"{cut}\n    q = tl.dot(a, b)\n        ^\n")
+        assert diagnosis is not None
+        assert diagnosis.source is not None
+        assert (diagnosis.source.file.rpartition("\\")[2], diagnosis.source.line) == ("kernel_of_blocks.py", 35)
+        assert diagnosis.headline.endswith("tensor<16x16xi8>'")

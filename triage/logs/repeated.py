@@ -1,13 +1,18 @@
-"""A failure that a title or a sentence repeats in part: what is missing stands where it was printed in full.
+"""A failure that a title, a sentence or an outer exception repeats in part; the rest was printed in full elsewhere.
 
 ``# Assertion `!seen' failed``, and below it ``triton-opt: /b/A.cpp:12: void mlir::A::f(): Assertion `!seen' failed.``
+``JaxStackTraceBeforeTransformation: NotImplementedError: no such dtype``, and below it ``NotImplementedError``
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triage.logs.finding import Finding
+from triage.logs.finding import Finding, bounded_diagnosis
+from triage.logs.patterns import regex
 from triage.model.diagnosis import Diagnosis, Kind
+
+# The text of an exception that another one names, as JAX does.
+_TEXT = regex(r"(?:^|\s)[A-Z]\w{2,80}: (?P<text>(?P<name>[A-Z]\w{2,80}): \S.{7,1000})$")
 
 
 def with_whole(findings: Sequence[Finding]) -> list[Finding]:
@@ -35,3 +40,26 @@ def _stated(diagnosis: Diagnosis, in_full: bool) -> tuple[Kind, str] | None:
         case _:
             return None
     return (diagnosis.kind, text) if is_full is in_full and text else None
+
+
+def with_text(findings: Sequence[Finding], lines: Sequence[str]) -> list[Finding]:
+    """The findings; an exception that is a name alone has the text that a line gives to it."""
+    names = [finding.diagnosis.exception for finding in findings if _is_name(finding.diagnosis)]
+    if not names:
+        return [*findings]
+    texts = {match["name"]: match["text"] for line in reversed(lines) if (match := _TEXT.search(line))}
+    return [
+        replace(finding, diagnosis=_with_text(finding.diagnosis, shown))
+        if _is_name(finding.diagnosis) and (shown := texts.get(finding.diagnosis.exception or ""))
+        else finding
+        for finding in findings
+    ]
+
+
+def _is_name(diagnosis: Diagnosis) -> bool:
+    return diagnosis.exception is not None and diagnosis.message.strip() == diagnosis.exception
+
+
+def _with_text(diagnosis: Diagnosis, shown: str) -> Diagnosis:
+    bounded = bounded_diagnosis(diagnosis.kind, shown, shown)
+    return replace(diagnosis, headline=bounded.headline, message=bounded.message)

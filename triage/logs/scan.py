@@ -24,7 +24,7 @@ from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
-from triage.logs.repeated import with_whole
+from triage.logs.repeated import with_text, with_whole
 from triage.logs.sieve import Sieve, present, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.statement import stated, tells
@@ -300,7 +300,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
     if captured:  # the kernel that triage compiles itself is known
         joined = places.of_pipeline(joined, context.boundaries)
-    own = settled(joined, excerpts.evidence, excerpts.whole)
+    own = settled(with_text(joined, excerpts.whole), excerpts.evidence, excerpts.whole)
     own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
     own = places.in_python([_completed(finding, context) for finding in own], context, excerpts.whole)
     return Reading(own, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)

@@ -4,6 +4,8 @@
 
 Nothing marks such a break. It shows in a paragraph without longer lines in which the first word of the next line would
 not have fitted; joined is only what begins like a line of a compiler's, a traceback's or a stack's.
+
+A terminal breaks words as well: lines of one width, in which a diagnostic has its parts only once they are joined.
 """
 
 from collections.abc import Sequence
@@ -34,6 +36,13 @@ _BEGINS = regex(
 _ANYBODYS = regex(_EXCEPTION)
 #: A frame that has all its parts.
 _WHOLE_FRAME = regex(r"\s{0,16}File \".{1,400}\", line \d{1,7}(?:,? in .{1,200})?$")
+#: Lines of one width that a terminal has cut: at least so many, and so many that it is no chance.
+_FEWEST, _MANY = 2, 3
+# What has all its parts in one line.
+_PRINTED = regex(
+    r"\S\.\w{1,4}:\d{1,7}:\d{1,7}: (?:error|note|remark): \S|\.\w{1,4}:\d{1,7}: [^\n]{1,800}: Assertion [`']"
+    r"|^\s{0,8}File \"[^\"]{1,400}\", line \d{1,7}, in \S"
+)
 #: What is not whole, and what continues it, at any width: paths are longer than most.
 _UNFINISHED = (
     (regex(r".{0,80}?(?:^|\s)File$"), regex(r"\"[^\"]{1,400}\"?,?")),
@@ -80,7 +89,31 @@ def unwrapped(text: str) -> str:
     return "\n".join(result[:-1])
 
 
+def _of_terminal(paragraph: Sequence[str]) -> Sequence[str]:
+    """The lines, those whole that a terminal cut at its width, in the middle of words."""
+    width = max(map(len, paragraph), default=0)
+    if sum(len(line) == width for line in paragraph) < _FEWEST or not _NARROWEST <= width <= _WIDEST:
+        return paragraph
+    result: list[str] = []
+    run: list[str] = []
+    for line in paragraph:
+        run.append(line)
+        if len(line) < width:
+            result += _of_run(run)
+            run = []
+    return [*result, *_of_run(run)]
+
+
+def _of_run(run: Sequence[str]) -> Sequence[str]:
+    whole = "".join(run)
+    # Two lines may be as wide by chance; then no single one may say what all together do.
+    complete = sum(_PRINTED.search(line) is not None for line in run)
+    is_one = 1 < len(run) <= _MOST and _PRINTED.search(whole) and complete <= (len(run) > _MANY)
+    return [whole] if is_one else run
+
+
 def _joined(paragraph: Sequence[str]) -> Sequence[str]:
+    paragraph = _of_terminal(paragraph)
     if len(paragraph) < 2:
         return paragraph
     width = max((len(line.rstrip()) for line in paragraph if " " in line.strip()), default=0)
