@@ -33,9 +33,9 @@ def violations(
     grid: Sequence[int] | None = None,
     shared_bytes: int = 0,
 ) -> list[Violation]:
-    """What a launch on an NVIDIA target breaks: threads of a block, blocks of a cluster and of the grid along x, y, z,
-    and bytes of shared memory a block, static and dynamic together. Limits that the table of targets lacks are not
-    judged."""
+    """Violations of a launch on an NVIDIA target: threads of a block, blocks of a cluster and of the grid along x, y,
+    z, and bytes of shared memory a block, static and dynamic together. Limits that the table of targets lacks are not
+    checked."""
     broken = [*_dimensions("block", block, BLOCK), *_threads(target, block)]
     if grid is not None:
         broken += _dimensions("grid", grid, GRID)

@@ -1,4 +1,4 @@
-"""The answer to "is this allowed, and why": numbers a program can read, and what a person is shown."""
+"""The answer to "is this allowed, and why": numbers for programs, and text for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA = "triton-triage/explanation/1"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A consequence of the numbers given: ``name`` is stable and for programs, ``value`` is what JSON can
+    """A consequence of the parameters: ``name`` is stable and for programs, ``value`` is what JSON can
     hold, ``label`` and ``text`` are for people (``text`` may be empty: then the value is shown)."""
 
     name: str
@@ -25,7 +25,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RuleTable:
-    """A table of the rule. Cells are text; every row has as many as ``columns``. ``sources``: of its rows."""
+    """A table of the rule. Cells are text, one per column in each row. ``sources``: where the rows are documented."""
 
     title: str
     columns: tuple[str, ...]
@@ -60,7 +60,7 @@ class Explanation:
     """The answer of a rule. ``legal`` is None where no parameters were given and only the rule itself is shown.
 
     ``headline`` is one line; ``notes`` are sentences, most useful first; ``sources`` say where the rule is written.
-    ``instead`` are explanations of legal parameters close to the given ones, best first, each with the change.
+    ``instead`` are explanations of legal parameters close to the requested ones, best first, each with the change.
     """
 
     rule: str

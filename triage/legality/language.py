@@ -1,9 +1,9 @@
 """Constraints of Triton's language on shapes: powers of two, at most 1048576 elements, and what single
-operations want of their arguments.
+operations require of their arguments.
 
 All of it is checked by the front end, before any pass: ``validate_block_shape`` (triton/_utils.py; language/_utils.py
 up to 3.3), the operations in triton/language/semantic.py and standard.py, and the verifier of the IR that they make.
-What older front ends let pass is illegal here as well where it comes to nothing good:
+What older front ends accept is also illegal here if it fails later or gives wrong results:
 
 - a dimension of 0 (up to 3.7) and the results of ``cat`` and ``histogram`` (up to 3.1) fail or crash in a later pass;
 - ``topk`` up to 3.8 takes a k that is not a power of two, or longer than the dimension, and returns another number of
@@ -41,7 +41,7 @@ class OperationArguments:
 
     @property
     def other(self) -> tuple[int, ...]:
-        """The second shape. Raises InputError where it was left out."""
+        """The second shape. Raises InputError if it is missing."""
         if self.to is None:
             raise InputError("--to is missing: the second shape of the operation")
         return self.to

@@ -1,4 +1,4 @@
-"""What a launch takes: warps and threads a block, blocks a cluster.
+"""Limits of a launch: warps and threads a block, blocks a cluster.
 
 Triton itself requires that ``num_warps`` is a power of two (``triton/backends/*/compiler.py``, the assertion on
 options), and warp specialization adds warps for its partitions.
@@ -17,8 +17,8 @@ TITLE = "warps and threads a block, blocks a cluster"
 
 
 def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Violation]:
-    """Limits that a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster breaks; none for a target
-    that is not in the table, but for the power of two."""
+    """Violations of a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster. For a target that is not
+    in the table only the power of two is checked."""
     row, width = limits(target), target.warp_size
     most = (row.threads if row else MAX_THREADS) // width
     reason, source = f"num_warps={num_warps} is not a power of two", _TRITON
@@ -36,7 +36,7 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
 
 
 _DIMENSIONS = {"block", "cluster", "grid", "shared_bytes", "barrier", "barrier_threads"}
-"""Parameters of a launch that is stated by dimensions instead of Triton's options."""
+"""Parameters of a launch that is specified by dimensions instead of Triton's options."""
 
 
 def _judge(args: Arguments) -> Judgement:

@@ -1,4 +1,4 @@
-"""One way in which given numbers break a rule, as a value that a program can act on."""
+"""A violation of a rule, as a value that a program can act on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Violation:
     """A rule that does not hold.
 
     ``rule`` is a stable dotted name (``wgmma.n``); ``parameter`` is the argument that breaks it, as the function
-    that was called spells it; ``allowed`` are the values that would be right with everything else as given (an empty
-    tuple where they cannot be listed, or where nothing would be: then ``message`` says so); ``nearest`` are those of
-    them closest to the value given, best first; ``source`` is where the rule is written (PTX ISA section, Triton
+    that was called spells it; ``given`` is its value; ``allowed`` are the legal values with all other arguments
+    unchanged (empty if they cannot be listed, or if there are none: then ``message`` says so); ``nearest`` are those
+    closest to ``given``, best first; ``source`` is where the rule is written (PTX ISA section, Triton
     file). ``message`` is one sentence for people, with the numbers in it.
     """
 
@@ -53,7 +53,7 @@ def refuse(
     near: Sequence[Value] | None = None,
     parameter: str = "",
 ) -> Violation:
-    """The violation of a rule. Its parameter is the last part of the rule's name where it is not named.
+    """The violation of a rule. ``parameter`` defaults to the last part of the rule's name.
 
     Without ``near`` the nearest values are the closest numbers on either side, all of the allowed shapes, or the first
     of the allowed names.
@@ -79,14 +79,14 @@ def require(
     near: Sequence[Value] | None = None,
     parameter: str = "",
 ) -> list[Violation]:
-    """The violation of a value that is not allowed, as ``refuse`` states it; empty for an allowed one."""
+    """The violation by a value that is not allowed, built by ``refuse``; empty for an allowed one."""
     return [] if value in allowed else [refuse(rule, value, allowed, source, message, near, parameter)]
 
 
 def require_major(
     family: str, operand: str, major: str, allowed: Sequence[Value], source: str, message: str
 ) -> list[Violation]:
-    """The violation of an operand's major: ``k`` or ``mn``, also ``m`` for ``a`` and ``n`` for ``b``, any case."""
+    """The violation by an operand's major: ``k`` or ``mn``, also ``m`` for ``a`` and ``n`` for ``b``, any case."""
     canonical = {"k": "k", "mn": "mn", "m" if operand == "a" else "n": "mn"}.get(major.strip().lower())
     if canonical in allowed:
         return []
@@ -96,8 +96,8 @@ def require_major(
 
 
 def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:
-    """The closest allowed numbers on either side of a value, the closer one first, the larger first where they are
-    as close: a tile that grows loses nothing."""
+    """The closest allowed numbers on either side of a value, the closer one first; the larger one first if both are
+    equally close, because a larger tile loses nothing."""
     numbers = sorted(allowed)
     below = [number for number in numbers if number <= value][-1:]
     above = [number for number in numbers if number > value][:1]
@@ -110,7 +110,7 @@ def powers(most: int, least: int = 1) -> tuple[int, ...]:
 
 
 def spoken(values: Sequence[Value]) -> str:
-    """Values as a person writes them: ``8 … 256 in steps of 8``, ``16, 32 or 64``, ``tf32``."""
+    """Values as text for people: ``8 … 256 in steps of 8``, ``16, 32 or 64``, ``tf32``."""
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     if len(numbers) == len(values) > 3:
         steps = {after - before for before, after in pairwise(numbers)}

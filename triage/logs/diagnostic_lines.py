@@ -21,8 +21,8 @@ _PLAIN = regex(
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
 )
 _UNKNOWN_LOCATION = regex(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
-# MLIR's binding for Python prints the location after the severity; CuTe DSL's have the text of the statement as a name,
-# and columns that count from 0, which is also that of a whole function.
+# MLIR's Python binding prints the location after the severity. In CuTe DSL's locations the name is the text of the
+# statement, and columns count from 0; column 0 also stands for a whole function.
 _LOCATION_AFTER = regex(
     r'(?P<locations>(?:"(?:[^"\\]|\\.){0,1000}"\()?'
     r'(?:"[^"]{1,1000}":\d{1,7}:\d{1,7}\)?|(?:callsite\(|fused[<\[])(?:[^:]|:(?! )){1,4000})): ?'
@@ -33,7 +33,7 @@ _ALONE = regex(
     r"(?: (?:error|note):)?\s{0,8}$"
 )
 _UNKNOWN_AFTER = "unknown: "
-# As people add it, below what they quote or behind it: `(package/kernel.py:31)`, `at kernel.py:31:5`.
+# As users add it, below a quotation or at its end: `(package/kernel.py:31)`, `at kernel.py:31:5`.
 _ADDED = regex(
     r"(?:^|(?<=\s))(?:\((?:at |in |from )?|at )"
     r"(?P<file>[^\s():\"'`]{1,400}\.py):(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?\)?$"
@@ -57,7 +57,7 @@ SYMPTOMS = (
 )
 
 
-#: So much of a text is enough to know it by where it is cut off.
+#: Minimum length of a truncated text that still identifies it.
 _SHORTEST_TAIL = 16
 
 
@@ -108,13 +108,13 @@ def parse(line: str) -> DiagnosticLine | None:
 
 
 def location_above(lines: Sequence[str]) -> tuple[SourceLocation, ...]:
-    """The locations, innermost first, that the last of the lines consists of; a colon ends it."""
+    """The locations on the last line, innermost first, if it has nothing else but a final colon."""
     alone = _ALONE.match(lines[-1]) if lines else None
     return (_locations(alone["head"]) or ()) if alone else ()
 
 
 def added_location(line: str) -> SourceLocation | None:
-    """The location of Python source that a line consists of, or ends with in parentheses."""
+    """The Python source location that is the whole line, or stands in parentheses at its end."""
     stripped = line.strip()
     added = _ADDED.search(stripped)
     if added is None or not (added.start() == 0 or stripped.endswith(")")):

@@ -1,6 +1,6 @@
 """Whether a failure is one of a Triton, Gluon or CuTe compile or launch at all.
 
-Much of what a compiler prints, other programs print as well: a segmentation fault, an error of ptxas or of a linker, a
+Other programs print much of what a compiler prints: a segmentation fault, an error of ptxas or of a linker, a
 CUDA error. Such a line counts only with evidence: its own words, or words around it or elsewhere in the text that only
 a program that compiles with Triton prints. Words of other programs nearby count against it.
 """
@@ -22,9 +22,9 @@ from triage.logs.window import Window
 from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 
-#: Strings that only a text about a compile with Triton or one of its relatives has, or with CuTe DSL. A name alone is
-#: none of them: two other well-known programs are named Triton, CUTLASS and CuTe are libraries for C++ as well, and
-#: lists of installed packages have them all.
+#: Strings that occur only in texts about a compile with CuTe DSL, Triton or one of Triton's relatives. Names alone are
+#: not included: two other well-known programs are named Triton, CUTLASS and CuTe are also C++ libraries, and lists of
+#: installed packages contain all of them.
 EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
     TRITON: (
         "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
@@ -48,7 +48,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "flash_attn.cute", "flash_attn/cute",
     ),
 }  # fmt: skip
-# Names, which other programs have too: an inference server and a library for binary analysis are named Triton.
+# Ambiguous names: an inference server and a library for binary analysis are named Triton too.
 _NAMED = regex(
     r"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend)"
     r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
@@ -65,30 +65,29 @@ _ITEM = regex(
     r"[\s|*-]{0,8}(?:pytorch-|nvidia-)?triton(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40}|\s{0,8}$)(?:v?\d\S{0,40}(?:\s{2}|\s?[|(]|$)|$)",
     re.IGNORECASE,
 )
-# In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
+# Words in the failing line itself: Triton's, its relatives', and those of any GPU compiler.
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|tle|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
     r"|\bptxas-blackwell\b|' op not assigned a pipeline stage"
     r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
-    # Of Triton's layouts in MLIR's name space, and of a device assertion without a location.
+    # Triton's layouts in MLIR's namespace, and a device assertion without a location.
     r"|mlir::\w{0,40}(?:MMA|(?:Blocked|Shared|DotOperand)Encoding)|^unknown:0: unknown: block: \["
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
-# What Triton has ptxas assemble: a file that Python's tempfile named, or LLVM for Triton 2. CuTe DSL assembles without
-# a file.
+# Inputs that Triton passes to ptxas: a file named by Python's tempfile, or by LLVM in Triton 2. CuTe DSL uses no file.
 _ASSEMBLED = regex(
     r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?"
     r"(?:tmp[a-z0-9_]{8}\.ptx|compile-ptx-src-[0-9a-f]{6}), line \d"
 )
-# In a failing line itself: words of CuTe DSL's.
+# CuTe DSL's words in the failing line itself.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
-    r"|\bmlir_(?:global|addressof|constant|undef|zero|poison)\w{0,20}\(\) "  # what builds operations in Python
+    r"|\bmlir_(?:global|addressof|constant|undef|zero|poison)\w{0,20}\(\) "  # operation builders in Python
     r"|\bbase_dsl\b|\bcutlass\.(?:cute|_mlir|cutlass_dsl)\b|\bCu[Tt]e ?-?DSL\b|_cute_ops_gen|cuda_dialect_"
-    r"|\b[a-d]_dtype should be |\bType width mismatch: \d{1,3} != "  # of its examples, which libraries copy
+    r"|\b[a-d]_dtype should be |\bType width mismatch: \d{1,3} != "  # from its examples, which libraries copy
     r"|strides\[leading_dim\]|leading dimension from layout"
     r"|'cutlass(?:\.\w{1,40}){0,4}'"
 )
@@ -97,28 +96,29 @@ _COMPILER_WORDS = regex(
     r"|'(?:arith|scf|cf|func|llvm|math|nvg|nvws|ub)\.\w",
     re.IGNORECASE,
 )
-#: `kernel[grid](x)`: how kernels are launched, and little else is called.
+#: `kernel[grid](x)`: the syntax of a kernel launch, rare in other calls.
 LAUNCH = regex(r"\w\[[^\]]{1,200}\]\(")
-#: torch's and ROCm's words for an error of the device, whoever's kernel it was.
+#: Messages of torch and ROCm for a device error of any kernel.
 _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memory access fault by GPU")
-#: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
+#: Without other evidence, a text of at most this many lines is taken to be the failure alone; fewer where its line is
+#: one that any program may print.
 _FEW, _FEWEST = 8, 3
-#: So many times as many where it names a compiler: lists of installed packages do so, and are longer.
+#: Factor on that limit where the text names a compiler; lists of installed packages do so too, but are longer.
 _TIMES_IF_NAMED = 4
-#: Failures of programs that few but compilers for GPUs run.
+#: Failures of programs that are run mainly by GPU compilers.
 _COMPILERS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
 )
-#: How a library says that it goes on without Triton: what fails below it is the failure.
+#: A library's message that it continues without Triton; the failure is the one below it.
 _WARNS = ("Error caught was", "A matching Triton is not available")
-#: What Triton raises below what its passes and the translation to LLVM printed; pastes break off in it.
+#: Exceptions that Triton raises after its passes or the translation to LLVM printed an error; pastes often end in them.
 _RAISED_BELOW = ("PassManager::run fai", "failed to translate module to LLVM")
-#: What other programs get from the same tools; without evidence it is theirs.
+#: Errors that other programs get from the same tools; without evidence they are attributed to those.
 _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
     other_programs.is_about_cpp,
 )
-#: Lines after a failure that are near it; those before are the window's.
+#: How many lines after a failure count as near it; those before it are the window's.
 _NEAR = 12
 
 
@@ -141,18 +141,18 @@ def _is_evidence(line: str) -> bool:
 
 
 def _has_words(lines: Sequence[str]) -> bool:
-    """The same, but for lists of packages; or it has a text that Triton's front end raises."""
+    """True if the lines other than package lists are about a compiler, or any is an error of Triton's front end."""
     unlisted = [line for line in lines if not _ITEM.match(line)]
     return is_about(unlisted) or any(map(is_frontends, lines))
 
 
 def is_of_others(lines: Sequence[str]) -> bool:
-    """Whether a text is about something else: another program ran, or somebody tells of it."""
+    """Whether a text is about something else: another program ran, or a user describes it."""
     return not _has_words(lines) and (any(map(other_programs.has_run, lines)) or other_programs.has_sentences(lines))
 
 
 def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
-    """The compiler whose words the failing text has; None where it has neither's."""
+    """The compiler whose words are in the failing text; None if it has none."""
     for text in (line[:1000], diagnosis.message[:1000]):
         if _CUTE_WORDS.search(text):
             return CUTE
@@ -162,9 +162,9 @@ def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
 
 
 def _of_output(evidence: Collection[Compiler], findings: Iterable[Finding], whole: Sequence[str]) -> set[Compiler]:
-    """The compilers that failures or printed lines are of; those that sentences name where nothing printed is of any.
+    """The compilers of the failures and printed lines, or those named in sentences if there are no such lines.
 
-    Somebody who quotes a failure of one compiler may well compare it with another.
+    A user who quotes a failure of one compiler may compare it with another, so printed lines take precedence.
     """
     printed = [line for line in whole if not other_programs.is_sentence(line)]
     of_lines = {name for name in evidence if any(text in line for line in printed for text in EVIDENCE[name])}
@@ -173,7 +173,7 @@ def _of_output(evidence: Collection[Compiler], findings: Iterable[Finding], whol
 
 
 def _naming(lines: Sequence[str]) -> list[str]:
-    """The lines that name a compiler, but for those of lists of packages and those that say that it is not there."""
+    """The lines that name a compiler, except those of package lists and those that say that it is not installed."""
     if other_programs.are_other_tritons(lines):
         return []
     return [line for line in lines if _NAMED.search(line) and not _LISTED.search(line)]
@@ -195,7 +195,7 @@ def attributed(finding: Finding, window: Window) -> Finding:
 
 
 def _is_generic(finding: Finding) -> bool:
-    """True for what any program may print."""
+    """True for a failure that any program may print."""
     diagnosis = finding.diagnosis
     end = finding.specificity is Specificity.TAIL and diagnosis.kind.has(Trait.PROCESS_END)
     return end or diagnosis.kind is Kind.OUT_OF_MEMORY or _OF_TORCH.search(diagnosis.message) is not None
@@ -209,15 +209,15 @@ def _longest(finding: Finding) -> float:
         return math.inf
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
-        return 0  # any compiler's input, with no word of Triton's in the error
+        return 0  # input of any compiler; the error does not mention Triton
     if stack_trace.is_stack(finding.diagnosis) or any(rule(finding.diagnosis) for rule in _MAY_BE_OTHERS):
         return 0
     if _OF_TORCH.search(finding.diagnosis.message) or other_programs.is_without_terms(finding.diagnosis):
-        return 1  # asked about alone
+        return 1  # users ask about such a line alone
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST
     if finding.diagnosis.kind is Kind.ASSEMBLER and "lld: error" in finding.diagnosis.message:
-        return _FEWEST  # links any program
+        return _FEWEST  # lld links programs of all kinds
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
     return math.inf if compilers else _FEW
 
@@ -239,21 +239,21 @@ def _is_own(diagnosis: Diagnosis) -> bool:
 
 
 def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:
-    """True for an error in the words of MLIR or LLVM alone; what other compilers compile may be in Python as well."""
+    """True for an error in words of MLIR or LLVM only; other compilers with sources in Python print those too."""
     first = diagnosis.message[:1000]
     is_exception = diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION
     words_of_all = diagnosis.kind is Kind.MLIR_DIAGNOSTIC or (is_exception and not is_frontends(first))
     return words_of_all and diagnosis.compiler is not CUTE and _OWN_WORDS.search(first) is None
 
 
-#: Answers about lines that are kept: those around one failure are around the next as well.
+#: Cached per line: neighbouring failures share the lines around them.
 _has_run = lru_cache(64)(other_programs.has_run)
 
 
 def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
-    """The finding with whose it is, as far as it and the lines around it show.
+    """The finding with ``foreign`` set as far as it and the lines around it decide.
 
-    ``traceback``: whether one that the line ends is without any frame of Triton; None if it ends none.
+    ``traceback``: whether the traceback that the line ends lacks frames of Triton; None if it does not end one.
     """
     diagnosis = finding.diagnosis
     is_own = _is_own(diagnosis)
@@ -279,8 +279,10 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
 
 
 def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
-    """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
-    is, ``whole`` are its lines, empty for a long one."""
+    """The findings with ``foreign`` and compiler set; where nearby lines do not decide them, the whole text does.
+
+    ``evidence``: the compilers of which the text has evidence. ``whole``: its lines, empty for a long text.
+    """
     has_evidence = bool(evidence)
     findings = list(findings)
     compilers = _of_output(evidence, findings, whole) if has_evidence else set()
@@ -296,10 +298,10 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         for finding in known
     ]
     last = max((finding.position for finding in known), default=-1)
-    # Of a long text no line is kept: what is near a failure decides.
+    # The lines of a long text are not stored; there the lines near a failure decide.
     naming = [] if has_evidence else _naming(whole)
     named = _named(naming)
-    # What is chained to a launch `kernel[grid](…)` is Triton's where nothing names CuTe DSL.
+    # An exception chained to a launch `kernel[grid](…)` is Triton's unless the text names CuTe DSL.
     launched = None if CUTE in evidence or any(map(other_programs.names_cute, whole)) else TRITON
     known = [
         replace(
@@ -324,7 +326,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
             return True
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
-        # Around the compiler the same fails whoever tells it.
+        # Environment failures around the compiler count even in a user's description.
         in_prose = has_prose and not (
             finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
         )
@@ -333,7 +335,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
 
     result: list[Finding] = []
     for finding in known:
-        # An end that nothing shows to be a compile's is that of the failure above it.
+        # A generic process end without evidence of a compile belongs to the failure above it.
         follows = finding.foreign is None and _is_generic(finding) and bool(result) and result[-1].foreign is True
         result.append(replace(finding, foreign=is_foreign(finding) or (follows and not has_evidence)))
     return result

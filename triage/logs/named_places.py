@@ -1,7 +1,7 @@
-"""Places that a line or the sentences of a short text name: of the kernel, and of the compiler's code.
+"""Locations named in a line or in the sentences of a short text: in the kernel and in the compiler's code.
 
 ``MLIR error in kernel.py line 88: …``, ``rc=134, an assert of LLVM's (Sequence.h:275)``, ``Segmentation fault in
-`triton::ir::builder::insert` ``. Of several none is taken.
+`triton::ir::builder::insert` ``. Where there are several candidates, none is used.
 """
 
 import re
@@ -16,7 +16,7 @@ from triage.logs.text import last_component, only
 from triage.logs.user_frames import frame_file, users_line
 from triage.model.diagnosis import SourceLocation
 
-# What programs do not print.
+# Characters that programs do not print.
 _NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
 # Words of languages without spaces and their punctuation may stand on either side.
 _PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
@@ -25,14 +25,14 @@ _LINE = regex(
     r"|[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])(?::(?P<column>\d{1,7})\b)?)"
     rf"|\b[Ll]ine (?P<number>[1-9]\d{{0,6}}) (?:of|in) [`'\"]?(?P<of>{_PYTHON})\b"
 )
-# A file of C++ with its line, and the function before or behind it, which is told from words by its spelling.
+# A C++ file with its line, and the function before or after it, which its spelling distinguishes from words.
 _FUNCTION = r"(?=\w{0,60}(?:[a-z][A-Z]|::))[\w:]{3,200}"
 _FILE = regex(
     rf"(?:(?<![\w:])(?P<before>{_FUNCTION})`?(?:\(\))?`?,? (?:\(|at |in ))?`?(?<![\w/.\\-])"
     r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
     rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
 )
-# A frame of a native stack, which is not what somebody says.
+# A frame of a native stack, not prose.
 _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
     r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sigsegv|sigabrt|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
@@ -40,7 +40,7 @@ _CRASHED_IN = regex(
     r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?)",
     re.IGNORECASE,
 )
-# An assertion that a text breaks off in, before its expression.
+# An assertion at the end of a text, cut off before its expression.
 _CUT_ASSERTION = regex(
     r"[\w./-]{1,200}: (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>[1-9]\d{0,6}): "
     r"(?P<function>(?!error|warning|note|remark|fatal)[^`'\n]{2,2000}\([^`'\n]{0,2000}?)(?::(?: A[a-z]{0,8})?)?\s{0,4}$"
@@ -53,16 +53,15 @@ def _location(match: re.Match[str]) -> SourceLocation:
 
 
 def stated_line(line: str) -> SourceLocation | None:
-    """The only line of a kernel that a line states."""
+    """The kernel location that a line states, if there is exactly one."""
     candidates = _LINE.finditer(line) if ".py" in line else ()
-    # Loggers state no column.
+    # A location without a column at the end is a logger's.
     matches = [match for match in candidates if match["column"] or not match.group().endswith(f":{match['line']}")]
     return _location(matches[0]) if len(matches) == 1 else None
 
 
 def _is_prose(line: str) -> bool:
-    """True for a line in somebody's own words, in whatever language; a diagnostic that has no location of its own may
-    be part of it."""
+    """True for a line in a user's own words, in any language, possibly with a diagnostic that has no location."""
     if frame_file(line) is not None or not (is_sentence(line) or _NOT_ENGLISH.search(line)):
         return False
     diagnostic = parse(line)
@@ -70,7 +69,7 @@ def _is_prose(line: str) -> bool:
 
 
 def line_in_prose(lines: Iterable[str]) -> SourceLocation | None:
-    """The only line of the user's that sentences name."""
+    """The location in the user's code that sentences name, if there is exactly one."""
     location = only(
         (at.file, at.line)
         for line in lines
@@ -81,7 +80,7 @@ def line_in_prose(lines: Iterable[str]) -> SourceLocation | None:
 
 
 def named_files(line: str) -> list[tuple[str, int, str | None]]:
-    """The files of C++ that a line names, each with its line and the function that is named beside it."""
+    """The C++ files that a line names, each with its line number and the function named next to it."""
     return [
         (last_component(match["file"]), int(match["line"]), function_name(match["before"] or match["behind"] or ""))
         for match in _FILE.finditer(line)
@@ -89,19 +88,19 @@ def named_files(line: str) -> list[tuple[str, int, str | None]]:
 
 
 def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
-    """The only line of the compiler's code that lines name."""
+    """The location in the compiler's code that lines name, if there is exactly one."""
     functions = {at[:2]: at[2] for line in lines if not _NATIVE.match(line) for at in named_files(line)}
     location = only(functions)
     return location and {"file": location[0], "line": location[1], "function": functions[location]}
 
 
 def crashed_function(lines: Iterable[str]) -> str | None:
-    """The only function of the compiler's in which lines say that it crashed."""
+    """The compiler function that lines report as crashed, if there is exactly one."""
     return only(function_name(match["function"]) for line in lines for match in _CRASHED_IN.finditer(line))
 
 
 def cut_assertion(lines: Sequence[str]) -> dict[str, Any] | None:
-    """Where the assertion fails that lines break off in."""
+    """The location of an assertion that is cut off at the end of the lines."""
     cut = _CUT_ASSERTION.match(lines[-1]) if lines else None
     if cut is None:
         return None

@@ -1,15 +1,15 @@
-"""Where a failure happened: one choice among the places that its text shows.
+"""Selects where a failure happened among the locations in its text.
 
 A failure is at one place: a line of the kernel or of what launched it (``source``), or one of the code that failed
-(``file``, ``line``, ``function``). What its recogniser read is kept. One without a place takes the first that there is
-of these:
+(``file``, ``line``, ``function``). Fields that its recogniser set are not changed. A failure without a location takes
+the first available of these:
 
 1. the line of the kernel that its own line states: :func:`stated`
 2. the end of its traceback, the user's line before Triton's: :func:`raised`
 3. the line of the kernel in the pass manager's report below it: :func:`of_pipeline`
 4. what the rest of the text shows: ``_IN_COMPILER``, then ``_IN_PYTHON``, in their order
 
-Of several candidates of one rule none is taken. The pass in which it failed is found in the same way.
+A rule with several candidates yields none. The pass in which it failed is determined in the same way.
 """
 
 from bisect import bisect_right
@@ -27,14 +27,14 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 
 Fields: TypeAlias = Mapping[str, Any]
-#: What compilers of vendors raise where a pass failed.
+#: Exceptions that vendors' compilers raise when a pass fails.
 _RAISED_BY_PASS = "MLIRCompilationError"
 _OF_PYTHON = (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a text shows of places: its failures so far, the context, and the lines of a short text."""
+    """Input of the rules: the failures so far, the context, and the lines of a short text."""
 
     findings: Sequence[Finding]
     context: Context
@@ -43,14 +43,14 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A place in the text, and the failures that it may be of."""
+    """A way to locate failures, and the failures to which it applies."""
 
     applies: Callable[[Diagnosis], bool]
     find: Callable[[_Shown, Kind], Fields | None]
 
 
 def _is_located(diagnosis: Diagnosis) -> bool:
-    """Whether a line of a kernel or of the compiler is known; one of generated PTX is neither."""
+    """Whether a line of the kernel or the compiler is known; a line of generated PTX does not count."""
     return diagnosis.source is not None or (diagnosis.file is not None and diagnosis.kind is not Kind.PTXAS)
 
 
@@ -70,7 +70,7 @@ def _lacks_kernel(diagnosis: Diagnosis) -> bool:
 
 
 def _of_python(diagnosis: Diagnosis, *kinds: Kind) -> bool:
-    """True for an exception around the compiler or in its Python code, which is at the line that raised it."""
+    """True for an exception around the compiler or in its Python code; its location is the line that raised it."""
     return diagnosis.kind in (*_OF_PYTHON, *kinds) and diagnosis.exception is not None and not _is_located(diagnosis)
 
 
@@ -82,13 +82,15 @@ def _in_code(raised: tuple[SourceLocation, str] | None) -> Fields | None:
 
 
 def _open_source(shown: _Shown, kind: Kind) -> Fields | None:
-    """The line in the traceback that the text breaks off in is of what repeats the last failure."""
+    """The user's line in a truncated traceback at the end, which repeats the last failure."""
     return {"source": shown.context.open_source} if kind is shown.findings[-1].diagnosis.kind else None
 
 
 def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
-    """A short text is about one failure: all of a kind are where the first is, and where none has a place, at the
-    user's line in the last traceback."""
+    """The location of the first failure of the same kind, or the user's line in the last traceback if none has one.
+
+    A short text is about one failure.
+    """
     if not shown.lines:
         return None
     located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
@@ -96,7 +98,7 @@ def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
     return {"source": first if located else shown.context.last_source}
 
 
-#: The pass and the code that failed, by which failures are told apart.
+#: The pass and the code that failed, which distinguish failures.
 _IN_COMPILER = (
     _Rule(_lacks_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
     _Rule(
@@ -122,15 +124,17 @@ _IN_PYTHON = (
 
 
 def _at(finding: Finding, fields: Fields | None) -> Finding:
-    """The finding with what it lacks of a place."""
+    """The finding with those of the fields that it lacks."""
     diagnosis = finding.diagnosis
     lacking = {name: value for name, value in (fields or {}).items() if getattr(diagnosis, name) is None}
     return replace(finding, diagnosis=replace(diagnosis, **lacking)) if lacking else finding
 
 
 def in_compiler(findings: Sequence[Finding], context: Context, lines: Sequence[str]) -> list[Finding]:
-    """The findings with the pass and the code that failed, as the rest of the text shows them. ``lines``: of a short
-    text."""
+    """The findings with the pass and the code that failed, from the rest of the text.
+
+    ``lines``: the lines of a short text, empty for a long one.
+    """
     return _located(_IN_COMPILER, findings, context, lines)
 
 
@@ -155,7 +159,7 @@ def _located(
 
 
 def stated(finding: Finding, line: str) -> Finding:
-    """The finding with the only line of a kernel that its line states."""
+    """The finding with the kernel location that its line states, if there is exactly one."""
     if not _lacks_kernel(finding.diagnosis) or (source := stated_line(line)) is None:
         return finding
     return replace(_at(finding, {"source": source}), locations=(source,))
@@ -172,10 +176,10 @@ def raised(finding: Finding, window: Window, traceback: Traceback | None) -> Fin
 
 
 def of_pipeline(findings: Sequence[Finding], boundaries: Sequence[int]) -> list[Finding]:
-    """The findings, in the log's order; a failure in a pass gets the place in the report of the pass manager below.
+    """The findings in log order; a failure in a pass takes the location in the pass manager's report below it.
 
-    What ends a compile, as an exception does, ends the search; so does a line of ``boundaries``, where something else
-    begins.
+    The search ends at the end of the compile (such as an exception) and at a line of ``boundaries``, where another
+    part of the log begins.
     """
     result: list[Finding] = []
     end: Finding | None = None
@@ -195,15 +199,17 @@ def of_pipeline(findings: Sequence[Finding], boundaries: Sequence[int]) -> list[
 
 
 def _is_report(finding: Finding) -> bool:
-    """True for the pass manager's own line with a location; an exception's is of the line that launched the kernel."""
+    """True for the pass manager's own line with a location; an exception's location is the kernel launch."""
     diagnosis = finding.diagnosis
     is_tail = finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
     return is_tail and diagnosis.source is not None and diagnosis.exception is None
 
 
 def in_pass(findings: Iterable[Finding], context: Context, lines: Sequence[str]) -> list[Finding]:
-    """The findings with the pass that ran at their lines, or of a short text, which is of one failure in whatever order
-    it was printed, with the only one that failed."""
+    """The findings with the pass that ran at their lines; in a short text, with its only failed pass.
+
+    A short text is about one failure, in whatever order it was printed.
+    """
     failed = context.only_failed if lines else None
     return [
         _at(finding, {"pass_name": context.pass_at(finding.position) or failed})

@@ -1,4 +1,4 @@
-"""The one pass over a log: the recognisers get each relevant line, in order, once."""
+"""Reads a log in a single pass: the recognisers get each relevant line once, in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -36,27 +36,27 @@ from triage.model.setting import UNKNOWN_SETTING, Setting
 #: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped, unless they are
 #: more specific than all others.
 MAX_FINDINGS = 500
-#: Of lines that are equal so many are read: others that follow them are not hidden by repetition.
+#: Number of equal lines that are read: repetition must not hide what follows.
 MAX_REPEATS = 100
 #: Characters of all messages together: those of 500 findings have 500 each, and seldom more than 200.
 MAX_MESSAGES = 250_000
 
-#: Failures of other programs that are kept: the last says how the text ends.
+#: Number of stored failures of other programs: the last one says how the text ends.
 MAX_OTHERS = 20
 
-#: Kinds of a statement that a traceback below it decides.
+#: Kinds of a statement for which the traceback below it takes precedence.
 _VAGUE = (Kind.ENVIRONMENT, Kind.UNKNOWN, Kind.OTHER)
 
-#: Kinds of what Python code raises.
+#: Kinds of exceptions raised by Python code.
 _OF_PYTHON = (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR)
 
-#: Making a finding takes as long as reading so many lines.
+#: Cost of creating a finding, in lines that could be read in that time.
 _WORK = 4
 
-#: How lines of Python begin that contain a message as a string.
+#: Beginnings of Python lines that contain a message as a string.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
 
-#: A line with none of these is irrelevant.
+#: A line without any of these is irrelevant.
 ANCHORS = tuple(
     dict.fromkeys(
         [anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors]
@@ -77,7 +77,7 @@ def readers(line: str) -> Readers:
 
 
 _WANTED = tuple(dict.fromkeys(anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors))
-#: Of each such anchor, as bits, the recognisers that want its lines.
+#: For each anchor, the recognisers that read its lines, as bits.
 _WANTING = tuple(
     sum(1 << number for number, recogniser in enumerate(RECOGNISERS) if anchor in recogniser.anchors)
     for anchor in _WANTED
@@ -124,10 +124,10 @@ def _urgent() -> Sieve:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All failures in a log, in its order, not yet ranked, with their context.
+    """All failures in a log, in log order, not yet ranked, with their context.
 
-    ``others`` are the last ones that other programs report; ``has_evidence`` tells whether any line of the log is one
-    that only a program with Triton or CuTe DSL prints; ``ends`` are the first and the last bytes.
+    ``others`` are the last failures of other programs; ``has_evidence`` tells whether any line of the log is one that
+    only a program with Triton or CuTe DSL prints; ``ends`` are the first and the last bytes.
     """
 
     findings: list[Finding]
@@ -163,8 +163,7 @@ class _Collector:
     _repeats: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, window: Window, context: Context) -> int:
-        """Add what the line says, if it is a failure. Returns how much work that was, in lines that could be read
-        instead."""
+        """Add the failure that the line states, if any. Returns the cost, in lines that could be read in that time."""
         if window.position <= self._last or not window.readers or _is_quotation(window):
             return 0
         repeats, extent = self._repeats.get(window.line, (0, 0))
@@ -203,7 +202,7 @@ class _Collector:
         if not self.captured or self.states_a_cause or self._tried >= MOST_LINES:
             return 0
         self._tried += 1
-        # A line that is read from its beginning on may end in what follows from its cause.
+        # After a recognised beginning, the rest of a line may only state a consequence.
         says_less = read is None or read.diagnosis.kind is Kind.OTHER
         if (prefixed := behind_prefix(window)) and (says_less or prefixed[0].specificity > Specificity.TAIL):
             self.prefixed.append(_with_context(*prefixed, context, window.line))
@@ -288,7 +287,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
             excerpts.spend(collector.add(window, context))
     quotation = _quotation(excerpts, collector)
     if quotation and quotation.diagnosis.kind is Kind.PYTHON_EXCEPTION and collector.lack_reasons:
-        # What somebody says was raised is the reason.
+        # The exception that a user describes is the reason.
         collector.findings = [chains.joined(quotation, finding, True) for finding in collector.findings]
     elif quotation:
         specificity = (
@@ -298,7 +297,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     if not collector.states_a_cause:
         collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
     joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
-    if captured:  # the kernel that triage compiles itself is known
+    if captured:  # not for kernels that triage compiles itself: their source is known
         joined = places.of_pipeline(joined, context.boundaries)
     own = settled(with_text(joined, excerpts.whole), excerpts.evidence, excerpts.whole)
     own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
@@ -307,7 +306,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
 
 
 def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
-    """What people say of the failure where nothing printed states its cause."""
+    """The failure as users describe it, if no printed line states its cause."""
     lines = excerpts.whole
     if not (collector.lacks_cause or collector.lack_reasons):
         return None
@@ -337,7 +336,7 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
 
 
 def _above(statement: Finding, cut: Finding) -> Finding:
-    """What states the failure: the line that was found, or the traceback that the text breaks off in."""
+    """The finding that states the failure: the statement, or the truncated traceback that ends the text."""
     stated = statement.diagnosis
     is_raised = stated.kind in _VAGUE and not _read_line(0, stated.message)
     kind = Kind.PYTHON_EXCEPTION if is_raised else stated.kind
@@ -350,7 +349,7 @@ def _read_line(position: int, line: str) -> Finding | None:
 
 
 def _read_alone(window: Window) -> Finding | None:
-    """What the recognisers make of a line without neighbours, but for what any program may print."""
+    """The finding of a line read without its neighbours; None for one that any program may print."""
     for recogniser in readers(window.line) or ():
         if (finding := recogniser.recognise(window)) and finding.diagnosis.kind is not Kind.OTHER:
             return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else finding
@@ -358,7 +357,7 @@ def _read_alone(window: Window) -> Finding | None:
 
 
 def _read_cause(window: Window) -> Finding | None:
-    """The same, if it says more than that something failed."""
+    """``_read_alone`` for lines that state a cause, not only that something failed."""
     finding = _read_alone(window)
     return finding if finding and finding.specificity > Specificity.TAIL else None
 
@@ -379,7 +378,7 @@ def _with_stacks(findings: list[Finding]) -> list[Finding]:
 
 
 def findings(log: Log) -> list[Finding]:
-    """All failures of Triton's found in a log, in its order, each with its rank; rank 1 is the root cause."""
+    """All failures of Triton in a log, in log order, each with its rank; rank 1 is the root cause."""
     return _ranked(read(log))
 
 
@@ -401,7 +400,7 @@ def _surrounded(finding: Finding, setting: Setting, following: list[Diagnosis]) 
 
 
 def failures(log: Log) -> list[Finding]:
-    """The same; where none is Triton's, the failure of another program that the log ends with, if any."""
+    """``findings``, or, if none is Triton's, the failure of another program that ends the log, if any."""
     reading = read(log)
     ranked = _ranked(reading)
     if not ranked and (last := ending(reading.findings, reading.others, reading.has_evidence)):
@@ -415,12 +414,12 @@ def root_cause(ranked: Iterable[Finding]) -> Finding | None:
 
 
 def diagnose_text(log: Log) -> Diagnosis | None:
-    """The root cause of Triton's failures in a log; None when it has none."""
+    """The root cause of Triton's failures in a log; None if there are none."""
     root = root_cause(findings(log))
     return root.diagnosis if root else None
 
 
 def diagnose_any(log: Log) -> Diagnosis | None:
-    """The root cause of the failures in a log, of Triton's if there are any; None when nothing failed."""
+    """The root cause of the failures in a log, preferring Triton's; None if nothing failed."""
     root = root_cause(failures(log))
     return root.diagnosis if root else None

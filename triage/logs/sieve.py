@@ -2,7 +2,7 @@
 
 A gigabyte of dumped IR has some ten million lines and at most a few thousand of these, so most of the time is spent
 here. ahocorasick-rs searches for up to :data:`_GROUP` strings at once with vector instructions, faster than the file is
-read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
+read; on platforms without a wheel, ``bytes.find`` does the same, one string at a time.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -62,7 +62,7 @@ def _vectorised(wanted: list[bytes]) -> Sieve:
 
 
 def present(anchors: Sequence[str]) -> Callable[[str], Iterable[int]]:
-    """Tells which anchors a line contains, by their numbers: a single pass over it, where there is the library."""
+    """A function that returns the indices of the anchors in a line, in a single pass if the library is installed."""
     if not HAS_VECTORS:
         return lambda line: [number for number, anchor in enumerate(anchors) if anchor in line]
     automaton = ahocorasick_rs.BytesAhoCorasick(
@@ -77,7 +77,7 @@ def present(anchors: Sequence[str]) -> Callable[[str], Iterable[int]]:
 
 
 def one_at_a_time(wanted: list[bytes]) -> Sieve:
-    """The same with the standard library alone."""
+    """A sieve that uses only the standard library."""
 
     def hits(block: bytes) -> list[int]:
         offsets: list[int] = []

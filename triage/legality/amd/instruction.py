@@ -1,4 +1,4 @@
-"""A matrix instruction of AMD as a value, and why there is none of a given specification.
+"""A matrix instruction of AMD as a value, and why no instruction has the requested specification.
 
 Shapes are in elements: D[m, n] += A[m, k] * B[k, n], ``blocks`` of them side by side in one instruction. Registers are
 32-bit vector registers of one lane.
@@ -17,7 +17,7 @@ from triage.model.target import Target
 
 
 def known(target: Target) -> bool:
-    """Whether the matrix instructions of a target are known: NVIDIA's are none of AMD's."""
+    """Whether the matrix instructions of a target are known; false for NVIDIA targets."""
     return target.backend == "cuda" or target.gpu is not None
 
 
@@ -28,7 +28,7 @@ def version(target: Target, family: TensorCore) -> int:
 
 
 def has_instead(target: Target) -> str:
-    """For a message: the matrix instructions that a target has."""
+    """The matrix instructions of a target, as text for a message."""
     if target.backend == "cuda":
         return ": NVIDIA's are mma.sync, wgmma and tcgen05"
     matrix = target.gpu.matrix if target.gpu is not None else TensorCore.NONE
@@ -75,7 +75,7 @@ class Specification:
 
     @classmethod
     def of(cls, *, a: DType, b: DType | None = None, d: DType | None = None, **rest: Any) -> Specification:
-        """B's type is A's where it is left out; without ``d`` every accumulator meets the specification."""
+        """``b`` defaults to ``a``; without ``d`` any accumulator meets the specification."""
         return cls(a, b or a, d, **rest)
 
 

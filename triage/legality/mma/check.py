@@ -1,7 +1,7 @@
 """Violations of an ``mma.sync`` instruction.
 
-A request is narrowed parameter by parameter over all instructions, what a caller can change least first. Where nothing
-is left, that parameter is to blame, and the search goes on without it, so that one mistake is reported once.
+All instructions are filtered parameter by parameter, beginning with those that a caller can change least. A parameter
+that leaves no instruction is reported, and the search continues without it, so that each mistake is reported once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -148,12 +148,12 @@ def legal(instruction: MmaInstruction, capability: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of ``violations`` by field: types that were left out are absent, for they follow another change."""
+    """The arguments of ``violations`` by field; omitted types are absent, so that defaults follow other changes."""
 
     stated: Mapping[str, Any]
 
     def instruction(self, **changed: Value) -> MmaInstruction:
-        """With defaults, and with fields changed."""
+        """The instruction, with defaults and with fields changed."""
         stated = {**self.stated, **changed}
         d = stated.get("d", default_accumulator(stated["a"]))
         return MmaInstruction(**{"b": stated["a"], "d": d, "c": d, **stated})
@@ -171,10 +171,10 @@ def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]
         if narrowed:
             left, anywhere = narrowed, elsewhere
             continue
-        # A type that was left out follows A (C follows D): if that is wrong, saying so once is enough.
+        # An omitted type defaults to A (C to D): if A is wrong, one violation is enough.
         if name in asked.stated or not broken:
             broken.append(_violation(asked, name, left, elsewhere, capability, target))
-        # The rest is held against the targets that have it, or, where none has, goes on without it.
+        # The other parameters are compared with targets that have this value, or without it if none has.
         if elsewhere:
             left = anywhere = elsewhere
     return broken
@@ -188,8 +188,8 @@ def _violation(
     capability: int,
     target: Target,
 ) -> Violation:
-    """One parameter is wrong. ``left`` are the target's instructions that have what precedes it, ``anywhere``
-    those of any target that have it as well."""
+    """The violation of one parameter. ``left``: the target's instructions with the preceding parameters; ``anywhere``:
+    those of any target that also have this one."""
     value: Value = getattr(asked.instruction(), name)
     allowed = [option for option in _values(name) if legal(asked.instruction(**{name: option}), capability)]
     close = None if name in ("m", "n", "k") else allowed[:2]
@@ -205,7 +205,7 @@ def _violation(
 
 
 def _context(asked: _Request, name: str) -> str:
-    """The parameters before one, for the message about it."""
+    """The parameters that precede ``name``, for the message about it."""
     instruction = asked.instruction()
     if name in ("sparse", "a"):
         return ""

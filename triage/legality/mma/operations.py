@@ -2,9 +2,9 @@
 
 Constructors of ``cute.nvgpu.warp``, ``warpgroup`` and ``tcgen05`` check types, shape and architecture, in their
 ``__post_init__`` and when the MMA type is made (CuTe DSL 4.2.1 to 4.8.1; enumerated against 4.8.1, block-scaled and
-sparse ones against 4.3.5 and 4.5.3 as well). They let pass what the instruction cannot do: MN-major 8-bit operands of
+sparse ones against 4.3.5 and 4.5.3 as well). They accept what the instruction cannot do: MN-major 8-bit operands of
 wgmma and of an A in registers, ``tcgen05.MmaI8Op`` on 10.3, bf16 that tcgen05 accumulates in f16, ``warp.MmaFP8Op``
-before 8.9. ``instruction_violations`` has those.
+before 8.9. ``instruction_violations`` reports those.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def violations(
     target: str | Target | None = None,
     release: str | None = None,
 ) -> list[Violation]:
-    """Violations of making an operation; empty when CuTe DSL makes it.
+    """Violations by an operation's arguments; empty if CuTe DSL constructs it.
 
-    ``operation`` as in ``OPERATIONS``; types in any spelling, ``b`` is ``a`` and ``d`` the first accumulator unless
-    given; ``m``, ``n``, ``k`` of the instruction, ``k`` its own unless given. ``a_from`` is ``shared``, ``registers``
-    or ``tmem``. ``target`` as PTX (``sm_90a``) or Triton spells it, ``release`` of CuTe DSL (None: the newest). Nothing
-    raises: an unknown name is a violation.
+    ``operation`` as in ``OPERATIONS``; types in any spelling, ``b`` defaults to ``a`` and ``d`` to the first
+    accumulator; ``m``, ``n``, ``k`` of the instruction, ``k`` defaults to its only value. ``a_from`` is ``shared``,
+    ``registers`` or ``tmem``. ``target`` as PTX (``sm_90a``) or Triton spells it, ``release`` of CuTe DSL (None: the
+    newest). Nothing raises: an unknown name is a violation.
     """
     row = OPERATIONS.get(operation)
     if row is None:

@@ -1,8 +1,8 @@
-"""One tcgen05.mma: is it legal, and how is it written.
+"""Checks whether a tcgen05.mma is legal, and spells it.
 
-What ptxas checks (the form, kind, CTA group, scale vector, place of A, collector, ashift, width of the disabled
-lanes, target) agrees with ptxas 12.9, 13.1, 13.3 and 13.4 by enumeration. What it cannot check, because it is in
-registers (M, N, types, majors, K of 96), rests on the ISA; tests compare the parts that Triton uses with what it emits.
+What ptxas checks (the form, kind, CTA group, scale vector, origin of A, collector, ashift, width of the disabled
+lanes, target) agrees with ptxas 12.9, 13.1, 13.3 and 13.4 by enumeration. What ptxas cannot check, because it is in
+registers (M, N, types, majors, K of 96), follows the ISA; tests compare the parts that Triton uses with what it emits.
 
 The assembler differs from PTX ISA 9.1 in this: .sp has no mxf4 or mxf4nvf4 on family targets (sm_100f), and
 .scale_vec::NX is refused on family targets but taken on all of sm_100a, 103a and 110a.
@@ -38,7 +38,7 @@ COLLECTORS = tuple(f"a::{op}" for op in ("fill", "use", "lastuse", "discard"))
 WS_COLLECTORS = tuple(f"b{buffer}::{op}" for buffer in range(4) for op in ("fill", "use", "lastuse", "discard"))
 _ORIGINS = {"shared": "shared", "smem": "shared", "tmem": "tmem"}
 _NEAR = {"f32": ("tf32", "bf16", "f16"), "f64": ("tf32",)}
-"""For a type that no tcgen05.mma multiplies, the closest that one does."""
+"""The closest types that tcgen05.mma multiplies, for each type that it does not."""
 
 
 def violations(
@@ -65,18 +65,18 @@ def violations(
 ) -> list[Violation]:
     """Violations of one ``tcgen05.mma`` (``.sp``, ``.ws``); empty when it is legal.
 
-    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. Unless given, ``b``
-    is ``a``, ``d`` the accumulator of the kind, and the kind that of the types. ``m``, ``n``, ``k`` in elements, of the
-    instruction and not of a tile, for both CTAs where ``cta_group`` is 2. ``a_from`` is ``shared`` or ``tmem``; majors
+    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. ``b`` defaults to
+    ``a``, ``d`` to the accumulator of the kind, and the kind to that of the types. ``m``, ``n``, ``k`` in elements, of
+    the instruction and not of a tile, for both CTAs if ``cta_group`` is 2. ``a_from`` is ``shared`` or ``tmem``; majors
     are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B). ``scale_vector`` is ``1X``, ``2X``, ``4X``, ``block16`` or
     ``block32``, ``scale`` the scales' type. ``collector`` is written ``a::fill`` (``b0::fill`` with ``ws``);
     ``output_lanes`` is the length of the disable-output-lane vector in 32-bit words, 0 without one. ``target`` as
-    Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without one it is not judged. Nothing raises: an
-    unknown name is a violation.
+    Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without it the target is not checked. Nothing
+    raises: an unknown name is a violation.
     """
     left, right = dtypes.name(a), dtypes.name(a if b is None else b)
     names = (left or "", right or "")
-    # Types that no block-scaled kind multiplies are judged as their own kind, which then has no scales.
+    # Types that no block-scaled kind multiplies are checked as their own kind, which has no scales.
     row = KINDS.get(kind) if kind is not None else of(*names, scale_vector) or of(*names)
     if kind is not None and row is None:
         reason = f"kind::{kind} is not one of {', '.join(KINDS)}"
@@ -143,8 +143,8 @@ def _target(
 
 
 def _operands(a: str, b: str | None, left: str | None, right: str | None, row: MmaKind | None) -> list[Violation]:
-    """Types that the kind (any kind, without one) does not multiply, and pairs that it does not mix. Without ``b`` both
-    are the same type, which is stated once."""
+    """Violations by types that the kind (without one: any) does not multiply or mix. Without ``b`` both
+    have the same type, which is reported once."""
     allowed = row.operands if row else tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
     broken = []
     for parameter, operand, name in (("a", a, left), ("b", b, right)):
@@ -187,7 +187,7 @@ def _accumulator(d: str | DType | None, left: str | None, row: MmaKind | None) -
 def _form(
     row: MmaKind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
 ) -> list[Violation]:
-    """Qualifiers that do not go together."""
+    """Violations by qualifiers that cannot be combined."""
     source = WEIGHT_STATIONARY if ws else MMA
     scaled = row is not None and row.block_scaled
     groups = (1,) if ws else (1, 2)

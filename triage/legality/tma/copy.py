@@ -1,9 +1,9 @@
-"""One bulk tensor copy (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor): is it legal.
+"""Checks whether a bulk tensor copy (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor) is legal.
 
 PTX ISA 9.1, "cp.async.bulk.tensor", agrees with ptxas 13.4 by enumeration of directions, modes, ranks, operands,
-qualifiers and targets. Ranks 0 and 6 are syntax errors. Not in the ISA's words: the reducing form takes .tile::scatter4
-too, and sm_120 has .im2col::w and .tile::gather4 to .shared::cta alone, as all of 10.0 and later has without the
-features of its own architecture.
+qualifiers and targets. Ranks 0 and 6 are syntax errors. The ISA does not say that the reducing form takes
+.tile::scatter4 too, nor that sm_120, and all of 10.0 and later without architecture-specific features, has .im2col::w
+and .tile::gather4 to .shared::cta only.
 """
 
 from triage.legality.limits import architecture
@@ -65,7 +65,7 @@ def _cta_group(group: int, direction: str, target: str | Target | None) -> list[
 
 
 def _family_only(target: str | Target | None, feature: str) -> list[Violation]:
-    """The violation of a feature that datacenter Blackwell has alone, and only with its own features on."""
+    """The violation of a feature that needs datacenter Blackwell with its architecture-specific features enabled."""
     number, features = architecture(target) if target is not None else (_FAMILY[0], "a")
     if features and number in _FAMILY:
         return []
@@ -73,7 +73,7 @@ def _family_only(target: str | Target | None, feature: str) -> list[Violation]:
 
 
 def mode_violations(mode: str, target: str | Target | None, destination: str | None = None) -> list[Violation]:
-    """Whether a target has the mode at all; for loads, whether it has it to a destination (None: to any)."""
+    """Violations by a mode that the target lacks; for loads, to a destination (None: to any)."""
     if target is None:
         return []
     number, _ = architecture(target)

@@ -1,11 +1,11 @@
-"""One tensor map: would the driver encode it.
+"""Checks whether the driver encodes a tensor map.
 
 CUDA Driver API, cuTensorMapEncodeTiled (im2col: cuTensorMapEncodeIm2col): the driver answers "invalid value" to what is
 refused here, and does not say which value. ``tests/gpu/tma_encode.py`` compares the two on a machine with a driver.
 
 Where the driver (13.0, on an H200) and its documents differ, this follows the driver: a box may not be larger than the
-shared memory of an SM, which is nowhere written; a row of the box is a multiple of 16 bytes with an interleave as well;
-interleave 32 goes with any swizzle; the step of the contiguous axis is judged though it is not used.
+shared memory of an SM, which is not documented; a row of the box is a multiple of 16 bytes with an interleave as well;
+interleave 32 goes with any swizzle; the step of the contiguous axis is checked though it is not used.
 
 Axes are in the order in which Triton writes them, outermost first: the last is the contiguous one, which the driver
 calls dimension 0. Strides are in elements, as in Triton; the driver takes bytes.
@@ -25,16 +25,16 @@ from triage.model.target import Target
 MAX_RANK = 5
 MAX_BOX = 256
 MAX_PIXELS = 1024
-"""Of an im2col column."""
+"""Limit of an im2col column."""
 MAX_DIM = 1 << 32
 MAX_STRIDE_BYTES = 1 << 40
 MAX_STEP = 8
 _SM = multiprocessor(Target("cuda", "90"))
 assert _SM is not None
 MAX_BOX_BYTES = _SM.shared_bytes
-"""Shared memory of an SM, the same on 10.0; it includes a kilobyte a block that no kernel gets."""
+"""Shared memory of an SM, the same on 10.0; it includes 1 KiB a block that is reserved by the system."""
 UNIT = 16
-"""Bytes that a copy moves at least, and that addresses, strides and rows of a box are multiples of."""
+"""Minimum bytes of a copy; addresses, strides and rows of a box are multiples of it."""
 MODES = ("tile", "gather4", "scatter4", "im2col", "im2col_w", "im2col_w_128")
 
 
@@ -58,8 +58,8 @@ def violations(
     an axis, outermost first; the last stride is 1, because the driver has no stride for the contiguous axis. In the
     im2col modes ``box`` is (pixels a column, channels a pixel) and ``shape`` gives the rank. ``swizzle`` and
     ``interleave`` in bytes, or ``none``; ``base_alignment`` of the tensor in bytes; ``padded`` spreads 4-bit elements
-    over bytes. ``target`` as Triton or PTX spells it; without one it is not judged. Nothing raises: a name that is none
-    is a violation.
+    over bytes. ``target`` as Triton or PTX spells it; without it the target is not checked. Nothing raises: an unknown
+    name is a violation.
     """
     known = dtypes.find(str(dtype))
     row = element(known, padded) if known else None
@@ -186,7 +186,8 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
 
 
 def _bytes(row: Element, box: tuple[int, ...], steps: Sequence[int] | None) -> list[Violation]:
-    """The whole box against the shared memory of an SM; of an axis with a step only every so many rows are copied."""
+    """Violations by a box larger than the shared memory of an SM; along an axis with a step only every step-th row is
+    copied."""
     outer = (*(steps or ()), *(1,) * len(box))[: len(box) - 1]
 
     def size(of: Sequence[int]) -> int:
@@ -197,7 +198,7 @@ def _bytes(row: Element, box: tuple[int, ...], steps: Sequence[int] | None) -> l
         return []
     near = list(box)
     while size(near) > MAX_BOX_BYTES:
-        # Two axes at most fit whatever they are, so there is an outer one to shrink.
+        # Any one or two axes fit, so there is an outer one to shrink.
         largest = max(range(len(near) - 1), key=near.__getitem__)
         near[largest] = max(near[largest] * MAX_BOX_BYTES // size(near), 1)
     reason = f"the box of {'x'.join(map(str, box))} is {size(box)} bytes, over the {MAX_BOX_BYTES} of an SM"

@@ -31,7 +31,7 @@ def _judge(args: Arguments) -> Judgement:
     if "dtype" not in args:
         return Judgement(subject, broken, facts, notes=_NOTES)
     copy = judged(request.read(args, 8 * bytes), args, asynchronous=True)
-    # The sizes of the instruction are judged above.
+    # The sizes of the instruction are checked above.
     layouts = [violation for violation in copy.violations if violation.rule != "vector-copy.width"]
     return Judgement(
         f"{subject} between {args['dtype']} tiles",
@@ -49,7 +49,7 @@ def _judge(args: Arguments) -> Judgement:
 
 
 def _renamed(violation: Violation) -> Violation:
-    """A violation of the layouts as one of this rule, in bytes where it names bits."""
+    """A layout violation renamed as one of this rule, with bits converted to bytes."""
     rule = violation.rule.replace("vector-copy.", "cp-async.")
     if violation.parameter != "bits":
         return replace(violation, rule=rule)

@@ -1,4 +1,4 @@
-"""One wgmma instruction: is it legal, and how is it written.
+"""Checks whether a wgmma instruction is legal, and spells it.
 
 PTX ISA, "wgmma.mma_async" and "wgmma.mma_async.sp". The answers agree with ptxas 12.4 to 13.4, which all take the same
 instructions; tests enumerate them. No difference between assembler and documents was names. A in registers has no
@@ -36,11 +36,11 @@ def violations(
 ) -> list[Violation]:
     """Violations of one ``wgmma.mma_async`` (``.sp`` when ``sparse``); empty when ptxas takes it.
 
-    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. ``b`` is ``a`` and
-    ``d`` the accumulator of ``a`` unless given. ``m``, ``n``, ``k`` in elements, of the instruction and not of a tile;
-    ``k`` is the type's own unless given. Majors are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B), ``a_from`` is
+    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. ``b`` defaults to
+    ``a`` and ``d`` to the accumulator of ``a``. ``m``, ``n``, ``k`` in elements, of the instruction and not of a tile;
+    ``k`` defaults to that of the type. Majors are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B), ``a_from`` is
     ``shared`` or ``registers``; B is always in shared memory. ``target`` as Triton (``cuda:90``) or PTX (``sm_90a``)
-    spells it; without one it is not judged. Nothing raises: an unknown name is a violation.
+    spells it; without it the target is not checked. Nothing raises: an unknown name is a violation.
     """
     left, right = dtypes.name(a), dtypes.name(a if b is None else b)
     row, partner = _row(left), _row(right)
@@ -77,12 +77,12 @@ def _target(target: str | Target | None) -> list[Violation]:
 
 
 def _operands(a: str | DType, b: str | DType | None, left: str | None, right: str | None) -> list[Violation]:
-    """Types that no wgmma multiplies, and pairs that it does not mix. A B that is as A goes unmentioned."""
+    """Violations by types that no wgmma multiplies and by pairs that it does not mix. An omitted B is not reported."""
     broken = []
     for parameter, operand, name, other in (("a", a, left, right), ("b", b, right, left)):
         if name in OPERANDS or operand is None:
             continue
-        # Where the other operand is wrong as well, nothing follows from it.
+        # If the other operand is wrong too, it does not restrict this one.
         allowed: tuple[str, ...] = OPERANDS[other].partners if other in OPERANDS else tuple(OPERANDS)
         near = tuple(stand_in for stand_in in stand_ins(name or "") if stand_in in allowed)
         if name is None:
@@ -149,7 +149,7 @@ def _major(parameter: str, major: str, row: OperandRule | None, in_registers: bo
 
 @dataclass(frozen=True, slots=True)
 class WgmmaInstruction:
-    """A legal wgmma as it is written. Registers are 32-bit, a thread's."""
+    """A legal wgmma instruction. Registers are 32-bit, counted per thread."""
 
     a: OperandRule
     b: OperandRule
@@ -200,7 +200,7 @@ class WgmmaInstruction:
 def instruction(
     a: str, b: str | None = None, d: str | None = None, n: int = 64, sparse: bool = False
 ) -> WgmmaInstruction:
-    """The instruction of these types and this N. Raises ValueError with the violations where there is none."""
+    """The instruction of these types and this N. Raises ValueError with the violations if there is none."""
     if broken := violations(a=a, b=b, d=d, n=n, sparse=sparse):
         raise ValueError("; ".join(map(str, broken)))
     left, right = OPERANDS[dtypes.parse(a).name], OPERANDS[dtypes.parse(b or a).name]

@@ -23,7 +23,7 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-# As somebody typed it.
+# As retyped by a user.
 _MISSPELT = regex(r": Ass\w{2,7}on (?=[`'])")
 _LINE = regex(r":(\d{1,7}): ")
 _QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
@@ -35,23 +35,23 @@ _CHECK = regex(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
 )
-# The file and line, above an assertion that was wrapped before its function; the last colon may be left out there.
+# The file and line above an assertion that was wrapped before its function; there the last colon may be missing.
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}(?::\s|:?$)|$)")
-# Its function alone.
+# Only the function.
 _FUNCTION = regex(r"(?:\S{1,400} )?(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
-# A file without a line, as people shorten it.
+# A file without a line number, as users abbreviate it.
 _FILE = regex(
     r"(?:^|\s)(?P<file>\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc)):\s{1,8}(?P<function>[\w:~<>]{1,400}\(.{0,400}\)):$"
 )
 _BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 # The module is deleted after a pass gave up half-way: the error that it printed is the failure.
 _TEARDOWN = regex(r"Cannot destroy a value that still has uses|operation destroyed but still has uses")
-# What ends one, cut off in the last word.
+# The end of an assertion, cut off in its last word.
 _CUT_END = regex(r"' f(?:a(?:i(?:le?)?)?)?$")
 _BEGINS = ("Assertion `", "Assertion '")
 # The end of a line that was wrapped before the expression.
 _SPLIT = "): Assertion"
-# The arguments of what reports it, each perhaps with its value on entry and its address.
+# The arguments of the reporting function, each optionally with its value on entry and its address.
 _ARGUMENTS = regex(
     r"\b(?P<name>assertion|assert|expr|file|line|function|func)=(?:\w{1,20}@entry=)?(?:0x[0-9a-f]{1,16} )?"
     r"(?:\"(?P<text>(?:[^\"\\]|\\.){0,4000})\"|(?P<number>\d{1,7}))"
@@ -59,9 +59,9 @@ _ARGUMENTS = regex(
 _UNESCAPED = regex(r"\\([\"'\\])")
 _REPORTER = "__assert_"
 _NEXT_FRAME = regex(r"\s{0,16}(?:(?:\* )?frame )?#\d|\s{0,16}$|\(gdb\)|```")
-#: Lines that a debugger prints of one frame.
+#: Maximum number of lines that a debugger prints for one frame.
 _MOST_OF_FRAME = 8
-#: An expression that was wrapped by whoever pasted it is at most this many lines long.
+#: Maximum number of lines of an expression that was wrapped when it was pasted.
 _MAX_WRAPPED = 8
 
 
@@ -153,7 +153,7 @@ def parse(line: str) -> Assertion | None:
     if "ssertion '" in line:
         return _glibc(line, "'")
     if 'Assertion "' in line and '" failed' in line:
-        return _glibc(line, '"', '"')  # as people requote it
+        return _glibc(line, '"', '"')  # as users requote it
     if ": Assertion " in line and "' failed" in line:
         return _glibc(line, "")  # Markdown takes a backtick for the beginning of code
     if "Assertion failed: " in line:
@@ -166,8 +166,8 @@ def parse(line: str) -> Assertion | None:
 
 
 def _unwrapped(window: Window) -> str:
-    """The line, joined with those after it up to the one that ends the assertion, or with the one before it where a
-    terminal broke the word itself: ``Asse``, ``rtion `x' failed.``"""
+    """The line joined with those after it to the end of the assertion, or with the one before it where a terminal split
+    the word itself: ``Asse``, ``rtion `x' failed.``"""
     line = window.line
     if _REPORTER in line:
         rest = takewhile(lambda below: not _NEXT_FRAME.match(below), islice(window.after, _MOST_OF_FRAME))
@@ -180,13 +180,13 @@ def _unwrapped(window: Window) -> str:
     line = whole = _with_place(window, line).rstrip()
     for index in range(min(_MAX_WRAPPED, len(window.after))):
         if "' failed" in whole or any(mark in window.after[index] for mark in _BEGINS):
-            break  # another one begins
+            break  # another assertion begins
         whole = f"{whole} {window.after[index].strip()}"
     return whole if "' failed" in whole else line
 
 
 def _with_place(window: Window, line: str) -> str:
-    """The line, after those above it from the one with the file and line on, if it has neither itself."""
+    """The line, prefixed with those above it that have the file and line number if it lacks them."""
     if _LINE.search(line.partition("Assertion ")[0]):
         return line
     for distance in range(1, min(_MAX_WRAPPED // 2, len(window.before)) + 1):

@@ -1,6 +1,6 @@
 """The end of a process, as a shell, a CI runner, Python's faulthandler or LLVM's signal handler report it.
 
-It is the last resort: any other failure in the log is more specific.
+This recogniser has the lowest priority: any other failure in the log is more specific.
 """
 
 import re
@@ -47,7 +47,7 @@ _TEXTS = (
         None,
     ),
     ("egmentation fault", regex(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
-    ("Segfault encountered", regex(r"!{3,10} Segfault encountered !{3,10}"), "SIGSEGV"),  # of TVM's FFI
+    ("Segfault encountered", regex(r"!{3,10} Segfault encountered !{3,10}"), "SIGSEGV"),  # TVM's FFI
     ("Bus error", regex(r"\bBus error\b"), "SIGBUS"),
     ("Aborted", regex(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
     ("zsh: ", regex(r"^zsh: abort\b"), "SIGABRT"),
@@ -66,11 +66,11 @@ _TEXTS = (
     ("zsh: ", regex(r"^zsh: killed\b"), "SIGKILL"),
 )
 
-#: An autotuner's own limit.
+#: The timeout of an autotuner.
 _TIMED_OUT = regex(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
-# What Python finds before it ends its own process; the others are a signal's.
+# Errors that Python detects itself before it aborts; the other fatal errors report a signal.
 _PYTHON_ABORT = regex(
     r"^Fatal Python error: (?P<what>(?!Segmentation fault|Aborted|Bus error|Illegal instruction|Floating)"
     r"[A-Za-z_]\S{0,80}: \S.{3,400})"
@@ -113,7 +113,7 @@ def _read(window: Window) -> Finding | None:
 
 
 def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) -> Finding:
-    """The end of a process in CuTe DSL: in a function that builds an operation, or in a pass; and whose line it was."""
+    """The end of a process in CuTe DSL, in an operation builder or in a pass, with the user's line."""
     inner = list(takewhile(lambda frame: OF_PACKAGE.search(frame["file"]), frames))
     builder = next((frame for frame in inner if _builds(frame)), None)
     users = next((frame for frame in frames if not OF_PACKAGE.search(frame["file"]) and "<" not in frame["file"]), None)
@@ -141,7 +141,7 @@ def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) 
 
 
 def _builds(frame: re.Match[str]) -> bool:
-    """True for the function that builds an operation; the class that it makes first is nothing to people."""
+    """True for the function that builds an operation; the class that it instantiates first means nothing to users."""
     return bool(frame["file"].endswith(BUILDERS)) and frame["function"] != "__init__"
 
 

@@ -19,7 +19,7 @@ _STATED = regex(
     r"(?P<severity>error|fatal)(?: {1,8}|(?<=[;s] (?:error|fatal))): (?P<text>\S.{0,4000})"
 )
 _AT = regex(r"(?:ptxas(?:\.exe|-blackwell)? |^\s{0,40})(?P<file>\S{1,400}\.ptx), line (?P<line>\d{1,9});")
-# As people retell it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
+# As users quote it: `PTXAS compilation error: '.x' not supported on target 'sm_121a'`.
 _RETOLD = regex(
     r"(?i:ptxas)(?: \w{1,20}){0,3} (?:error|failure|failed): (?P<text>'\S.{3,400}|\S.{0,300}(?:sm_|\.target).{0,300})$"
 )
@@ -39,21 +39,21 @@ _SIGNALS = {
     "Killed": "SIGKILL",
     "Illegal instruction": "SIGILL",
 }
-#: Lines above that a shell's may stand in, where a terminal has wrapped it.
+#: Number of lines above that may hold a shell's message wrapped by a terminal.
 _WRAPPED = 3
 # Cut off before the exit status: only the frames above show what was called.
 _CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
 _FEATURE = regex(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
 _LOG = "ptxas log: "
-#: Triton before 3.2, around any output of ptxas.
+#: Prefix that Triton before 3.2 adds to any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
 _GENERIC = ("Ptx asse",)
 
 
 def error_text(line: str) -> str | None:
     """The text of ptxas's error in the line."""
-    # CuTe DSL's pass prints the kernel's debug information before it, which has the user's paths.
-    # Somebody joined Triton's report with what ptxas says in it.
+    # CuTe DSL's pass prints the kernel's debug information first, which contains the user's paths.
+    # Pastes may join Triton's report and the ptxas error in one line.
     stated = line.rpartition(_LOG)[2].partition(_CODEGEN)
     match = _STATED.match((stated[2].lstrip(": ") or stated[0]).strip())
     return match["text"].strip() if match else None
@@ -64,7 +64,7 @@ def _finding(window: Window, shown: str, specificity: Specificity, **location: A
 
 
 def _place(line: str) -> dict[str, Any]:
-    """The file of PTX and the line in it, as fields of a diagnosis."""
+    """The PTX file and its line number, as fields of a diagnosis."""
     at = _AT.search(line)
     return {"file": text.last_component(at["file"]), "line": int(at["line"])} if at else {}
 
@@ -82,7 +82,7 @@ def _read(window: Window) -> Finding | None:
 
 
 def _died(window: Window, line: str) -> str | None:
-    """What a shell says of ptxas, in the line or in those above Triton's report."""
+    """The shell's word for the signal that ended ptxas, in the line or above Triton's report."""
     above = [*window.before][-_WRAPPED:] if _CODEGEN in line else []
     died = _DIED.search(line) or _DIED.search("".join(part.rstrip() for part in above))
     return died["word"] if died else None
@@ -103,7 +103,7 @@ def _consequence(window: Window, line: str) -> Finding | None:
     code = failed["code"] or ""
     signal = called["signal"] if called and called["signal"] else code[1:] if code.startswith("-") else None
     if signal:
-        # It printed nothing itself: no other line is more specific.
+        # ptxas printed nothing: no other line is more specific.
         return _finding(window, f"ended by signal {signal}", Specificity.SYMPTOM)
     return _finding(window, f"failed with exit code {code}", Specificity.TAIL)
 

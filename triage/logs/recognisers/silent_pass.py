@@ -16,14 +16,14 @@ from triage.model.diagnosis import Kind, SourceLocation
 
 _PIPELINE = "Pipeline failed while executing"
 _RUN = "PassManager::run failed"
-# Not a quotation in prose.
+# Excludes quotations in prose.
 _RAISED = regex(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
 _NAME = regex(r"`(\w{1,200})` on ")
 _STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
 
-# The kernel's, before `note: Pipeline failed`; other threads may have printed in between.
+# The kernel's location before `note: Pipeline failed`; other threads may print in between.
 _PLACE = regex(r"(?P<file>[^\s:\"]{1,400}\.py)\"?:(?P<line>\d{1,7}):(?P<column>\d{1,7})(?=\W)")
-# Lines of text that may stand between a location and the pass.
+# Maximum number of lines between a location and the pass.
 _MOST_TEXT = 4
 
 
@@ -35,7 +35,7 @@ def failed_pass(line: str, after: Iterable[str] = ()) -> str | None:
         return None
     if names := _NAME.findall(rest[:4000]):
         return str(names[-1])
-    # As some wrappers and people write it.
+    # As some wrappers and users write it.
     plain = re.match(r"[\[`]{0,2}(\w{1,200})(?=:|`| on | ?(?:\.\.\.|…)|\]|\s*$)", rest)
     return plain[1] if plain else None
 
@@ -51,13 +51,13 @@ def says_nothing(message: str) -> bool:
 
 
 def error_text(line: str) -> str | None:
-    """The reason that some wrappers write into a ``Pipeline failed`` line, behind the pass."""
+    """The reason that some wrappers append to the pass in a ``Pipeline failed`` line."""
     stated = _STATED.search(line)
     return stated["text"] if stated else None
 
 
 def _unlabelled_error(window: Window, name: str) -> Finding | None:
-    """The error that is printed above without its severity, indented below its location."""
+    """The error printed above without a severity, indented below its location."""
     above = [*window.before]
     for begin in range(len(above) - 1, max(len(above) - 1 - _MOST_TEXT, 0), -1):
         if locations := location_above(above[:begin]):

@@ -1,6 +1,6 @@
-"""The native stack of a crash, as a signal handler or a debugger prints it, names the function that crashed.
+"""Native stack traces of a crash, as signal handlers and debuggers print them.
 
-That is the first frame that is neither the handler's nor LLVM's own.
+The function that crashed is the first frame that is neither the handler's nor LLVM's own.
 
 LLVM:  ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
 macOS: ``7   triton-opt   0x00000001 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) + 360``
@@ -22,7 +22,7 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-# gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`; people, all but the name.
+# gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`; users keep only the name.
 _FRAME = regex(
     r"^\s{0,8}(?:#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?"
     r"|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \(|\w{1,80}::[^\s(]{1,300}$))"
@@ -31,7 +31,7 @@ _FRAME = regex(
     r"|(?:PC: )?@\s{1,12}0x[0-9a-f]{4,16}\s{1,12}(?:\(unknown\)|\d{1,9})\s{1,8})"
     r"(?P<rest>\S.{0,4000})$"
 )
-# Behind a function: how far into it, and lldb's notes.
+# After a function: the offset into it, and lldb's notes.
 _OFFSET = regex(r" \+ \d{1,9}$| \[(?:opt|inlined|artificial)\]")
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
 _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
@@ -41,10 +41,10 @@ _STOPPED = regex(
 )
 # `ERROR: AddressSanitizer: heap-use-after-free on address …`
 _SANITIZER = regex(r"\b(?:Address|Memory|HWAddress)Sanitizer: (?P<what>[\w-]{3,60})")
-# `#3 0x7f in malloc_printerr (str=str@entry=0x7f "free(): invalid pointer") at malloc.c:5347`: what glibc found
+# `#3 0x7f in malloc_printerr (str=str@entry=0x7f "free(): invalid pointer") at malloc.c:5347`: glibc's error
 _HEAP = regex(r"malloc_printerr \(str=(?:str@entry=)?(?:0x[0-9a-f]{1,16} )?\"(?P<what>[^\"]{1,200})\"")
 _SIGNAL = "received signal SIG"
-# A debugger stops at others as well, at Ctrl-C above all.
+# A debugger also stops at other signals, most often at Ctrl-C.
 _FATAL = regex(r"\breceived signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
@@ -72,10 +72,10 @@ _LIBRARY = regex(r"\(\) from \S{0,800}[/\\](?P<name>(?:libtriton|_cutlass_ir|_ml
 _OF_DIAGNOSTIC = "diagnostic emitted with trace"
 # The first line of a stack without its top: a signal's handler has fewer frames.
 _INNER = regex(r"[\s*]{0,8}(?:frame )?#?(?:1[3-9]|[2-9]\d|\d{3})\b")
-#: Lines between a debugger's report of the signal and the first frame.
+#: Maximum number of lines between a debugger's report of the signal and the first frame.
 _NEAR = 3
 _TITLE = "Stack:"
-# Frames from which on people paste a stack.
+# Frames at which pasted stacks often begin.
 _REPORTERS = ("assert_fail (", "  abort (")
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 

@@ -24,13 +24,13 @@ from triage.model.diagnosis import Kind
 
 EPOCHS = 40
 STEP = 0.3
-#: What is left of a weight after an epoch: of those of lines, and of kinds.
+#: Factor on each weight after an epoch, for line weights and kind weights.
 KEPT_LINES, KEPT_KINDS = 0.9925, 0.997
-#: Texts that have a feature, at least: of a line, of a line for its kind, of a text.
+#: Minimum number of texts with a feature: of a line, of a line for its kind, of a text.
 FEWEST_LINES, FEWEST_KINDS, FEWEST_TEXTS = 5, 4, 8
-#: A text in which nothing failed counts so often, because there are fewer.
+#: Weight of a text in which nothing failed, because there are fewer of them.
 NOTHING_COUNTS = 2.0
-#: Weights below are left out of the file.
+#: Smaller weights are left out of the file.
 LEAST = 0.2
 PARTS = 10
 _QUOTES = re.compile(r"[\s`'\"]+")
@@ -47,7 +47,7 @@ class Example:
     kinds: frozenset[str]
 
     def of_kind(self, number: int) -> list[str]:
-        """The features that tell the kind of what a line states."""
+        """The features from which the kind of a line's statement is predicted."""
         return [*self.of_lines[number], *self.of_text]
 
 
@@ -56,7 +56,7 @@ def _folded(text: str) -> str:
 
 
 def read(file: Path) -> Iterator[Example]:
-    """The texts of a file; of those without a failure the ones about Triton, for others are never asked about."""
+    """The texts of a file; of those without a failure only those about Triton, because no others are classified."""
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         lines = whole_lines(row["text"].encode())[: features.MAX_LINES]
@@ -74,7 +74,7 @@ def _frequent(examples: Iterable[Iterable[str]], fewest: int) -> frozenset[str]:
 
 
 class _Descent:
-    """Weights of one model, each with a step of its own."""
+    """Weights of one model, each with its own step size."""
 
     def __init__(self) -> None:
         self.weights: defaultdict[str, float] = defaultdict(float)
@@ -104,7 +104,7 @@ def _shares(scores: Sequence[float]) -> list[float]:
 
 
 def _ranking(examples: Sequence[Example]) -> dict[str, float]:
-    """Weights with which the lines that state the failure have the highest scores of their texts."""
+    """Weights that give the lines stating the failure the highest scores in their texts."""
     texts = [example for example in examples if example.stating]
     known = _frequent(({feature for line in text.of_lines for feature in line} for text in texts), FEWEST_LINES)
     samples = [[[feature for feature in line if feature in known] for line in text.of_lines] for text in texts]
@@ -121,7 +121,7 @@ def _ranking(examples: Sequence[Example]) -> dict[str, float]:
 
 
 def _kinds(examples: Sequence[Example], ranking: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Weights with which the kind, or that nothing failed, is likeliest."""
+    """Weights of each kind, and of no failure, that maximise the likelihood of the labels."""
     best = Weights(ranking, {})
     rows = [
         (
@@ -150,13 +150,13 @@ def _kinds(examples: Sequence[Example], ranking: dict[str, float]) -> dict[str, 
 
 
 def learn(examples: Sequence[Example]) -> Weights:
-    """The weights that the examples give."""
+    """The weights learnt from the examples."""
     ranking = _ranking(examples)
     return Weights(ranking, _kinds(examples, ranking))
 
 
 def measured(examples: Sequence[Example]) -> str:
-    """How often the weights of nine parts are right about the tenth."""
+    """Accuracy on each tenth of the examples of the weights learnt from the other nine."""
     part = [number % PARTS for number in range(len(examples))]
     random.Random(1).shuffle(part)
     counts: Counter[str] = Counter()
@@ -183,7 +183,7 @@ def _judged(example: Example, weights: Weights) -> Iterator[str]:
 
 
 def main() -> None:
-    """Learn or measure, as the command line says."""
+    """Learn the weights or measure them, depending on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("texts", type=Path)
     parser.add_argument("--measure", action="store_true")
