@@ -23,16 +23,15 @@ AHEAD = 2
 _WORKERS = 16
 """Workers of an executor that does not tell how many it has."""
 _LOOK_S = 2.0
-"""How often it is looked whether there are more workers, or no scheduler any more."""
-_KEPT = "what is finished is kept: repeat the sweep with the same folder"
+"""Interval of polling for new workers and a lost scheduler."""
+_RESUMABLE = "what is finished is kept: repeat the sweep with the same folder"
 _MOST_LOSSES = 3
-"""How often a chunk is submitted again, in halves: so one configuration that takes its machine down takes few others
-with it."""
+"""How often a lost chunk is submitted again, in halves: a configuration that kills its machine costs few others."""
 
 
 def workers_of(executor: Executor, before: int = _WORKERS) -> int:
-    """How many workers an executor has now: threads of a Dask cluster, of which there may be more later. ``before``:
-    the number to assume where the executor does not tell."""
+    """How many workers an executor has now; of a Dask cluster its threads, which may grow. ``before``: the number to
+    assume where the executor does not tell."""
     match getattr(executor, "_max_workers", None):
         case int() as number if number > 0:
             return number
@@ -51,7 +50,7 @@ class _Batch:
     losses: int = 0
 
     def halves(self) -> list[_Batch]:
-        """Itself once more, in two."""
+        """Two halves to submit again."""
         middle = (len(self.cells) + 1) // 2
         parts = (self.cells[:middle], self.cells[middle:])
         return [_Batch(part, self.losses + 1) for part in parts if part]
@@ -96,9 +95,9 @@ class ExecutorBackend:
                 future.cancel()
 
     def _look(self) -> None:
-        """End what would never end. Raises EnvironmentFault where nothing will."""
+        """Cancel chunks that would never end. Raises EnvironmentFault where the scheduler is lost."""
         if getattr(getattr(self.executor, "_client", None), "status", None) == "closed":
-            raise EnvironmentFault(f"Dask's scheduler is lost; {_KEPT}")
+            raise EnvironmentFault(f"Dask's scheduler is lost; {_RESUMABLE}")
         if (cancel := getattr(self.executor, "cancel_stranded", None)) is not None:
             cancel()
 
@@ -107,7 +106,7 @@ class ExecutorBackend:
         try:
             return self.executor.submit(run_chunk, chunk)
         except Exception as error:
-            raise EnvironmentFault(f"the executor takes no more work: {_line(error)}; {_KEPT}") from None
+            raise EnvironmentFault(f"the executor takes no more work: {_line(error)}; {_RESUMABLE}") from None
 
     def _results(self, future: Future[Any], batch: _Batch, lost: deque[_Batch]) -> Iterator[SweepResult]:
         """The results of a chunk. The cells of a lost chunk go to ``lost``, or are undecided."""

@@ -1,4 +1,4 @@
-"""A kernel's own module: the kernel with everything it reaches, in one file that needs only Triton.
+"""Builds a kernel's own module: the kernel and its dependencies in one file that needs only Triton.
 
 Functions keep the text that they have in the program. What they read from elsewhere (helpers, constants, modules) is
 defined or imported above them, under the same name if that is free, else under another that their text is adapted to;
@@ -40,7 +40,7 @@ class KernelModule:
         self._definitions: List[str] = []
         self._bound: Dict[str, Any] = {}
         self._named: Dict[Any, str] = {}
-        self._kept: List[Any] = []
+        self._referents: List[Any] = []
         self._future = False
 
     def text(self) -> str:
@@ -59,7 +59,7 @@ class KernelModule:
             return self._named[key]
         if len(self._definitions) > _MOST_DEFINITIONS:
             raise values.NoText("more than %d definitions" % _MOST_DEFINITIONS)
-        self._kept.append(function)  # alive, so that no other object gets its id
+        self._referents.append(function)  # alive, so that no other object gets its id
         source = self.source(function)
         classes: Dict[str, Any] = {}
         if bound or split:
@@ -196,7 +196,7 @@ class KernelModule:
     def _import_from(self, value: Any, preferred: str) -> str:
         key = ("object", id(value))
         if key not in self._named:
-            self._kept.append(value)
+            self._referents.append(value)
             module, path = _import_path(value)
             name = self._named[key] = self._free(preferred, key)
             self._imports.append("from %s import %s%s" % (module, path, "" if path == name else " as %s" % name))

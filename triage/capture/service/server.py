@@ -37,12 +37,12 @@ _BACKLOG = 1024
 """Processes of a pool that connect at once; Linux allows 4096."""
 _MOST_BYTES = 1 << 20
 _MOST_FAILURES = 3
-"""Failures of the engine in a row, after which a new process shall try."""
+"""Consecutive failures of the engine after which a new process takes over."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A program's question, whose number its answer repeats."""
+    """A program's question; the answer repeats its number."""
 
     connection: Connection
     number: int
@@ -68,7 +68,7 @@ class GuardService:
         self._identity = path.stat().st_ino
         self._limits = Limits(settings.timeout_s, settings.memory_bytes or default_memory_bytes())
         self._toolchains = Toolchains()
-        self._found: dict[str, Toolchain] = {}
+        self._resolved: dict[str, Toolchain] = {}
         self._signs_of_life = signs_of_life
         self._connections = [first]
         self._open: list[_Question] = []
@@ -222,9 +222,9 @@ class GuardService:
     def _toolchain(self, case: Case) -> Toolchain:
         """The program's own compiler for a case. Raises TriageError."""
         name = case.compiler.name
-        if name not in self._found:
-            self._found[name] = self._toolchains.resolve(None, self._python, case.compiler)
-        return self._found[name]
+        if name not in self._resolved:
+            self._resolved[name] = self._toolchains.resolve(None, self._python, case.compiler)
+        return self._resolved[name]
 
     def _answer(self, attempt: Attempt) -> None:
         question = _asked(attempt.request)

@@ -84,7 +84,7 @@ class Finder(DistributionFinder, Loader):
             return self._stand_in(fullname)
         if package == "torch" and self._sliced:
             return self._first_stand_in(package, _OF_A_PROGRAM)
-        spec = self._found(fullname, path)
+        spec = self._spec(fullname, path)
         if spec is not None or package != fullname or package in COMPILERS:
             return spec
         if package in self._lent:
@@ -101,7 +101,7 @@ class Finder(DistributionFinder, Loader):
         return self._first_stand_in(package, _MISSING % package)
 
     def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
-        """torch's metadata, which what asks for it would else miss."""
+        """torch's metadata while torch is a stand-in."""
         asked = "torch" in self.used and getattr(context, "name", None) == "torch"
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_distributions")]
         if asked and not any(True for finder in others for _ in finder.find_distributions(context)):
@@ -122,8 +122,8 @@ class Finder(DistributionFinder, Loader):
     def _stand_in(self, fullname: str) -> importlib.machinery.ModuleSpec:
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
-    def _found(self, fullname: str, path: Any) -> Optional[importlib.machinery.ModuleSpec]:
-        """What the other finders have. An installed package that cannot be imported with a stand-in for torch is
+    def _spec(self, fullname: str, path: Any) -> Optional[importlib.machinery.ModuleSpec]:
+        """The spec by the other finders. An installed package that cannot be imported with a stand-in for torch is
         replaced by one."""
         for finder in sys.meta_path:
             spec = finder.find_spec(fullname, path) if finder is not self and hasattr(finder, "find_spec") else None

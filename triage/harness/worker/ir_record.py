@@ -1,8 +1,8 @@
 """Records the input of every pass and every stage of a compile, before it runs.
 
 The journal is a file of one JSON object a line; its last line shows where the compile ended. With
-``step`` each pass runs in a pass manager of its own and the module before it is written, else each pipeline runs as a
-whole and the module before that is written.
+``step`` each pass runs in a pass manager of its own, and the module is written before each pass; without it each
+pipeline runs as a whole, and the module is written before each pipeline.
 """
 
 import functools
@@ -15,7 +15,7 @@ from . import ir_shadow, stages
 
 JOURNAL = "journal.jsonl"
 _MOST_MODULES = 24
-"""Modules kept: the failing pass's and those of the passes right before it, in case it fails only after them."""
+"""Modules that stay on disk: the failing pass's and those of the passes before it, which may be needed to reproduce."""
 _UNPRINTABLE_AFTER = "add_di_scope"
 """3.3.1 and 3.4.0 never come back from printing a module with the debug scopes that this pass makes."""
 
@@ -31,7 +31,7 @@ class Journal:
         self._stage = ""
         self._printable: Optional[str] = None
         self._debug_scopes = False
-        self._kept: List[Path] = []
+        self._modules: List[Path] = []
 
     def install(self, compiler: Any) -> None:
         """Record the stages and pipelines of a back-end's class."""
@@ -93,9 +93,9 @@ class Journal:
         path = self._folder / ("%04d.%s" % (self._number, ending))
         path.write_text(text)
         if not keep:
-            self._kept.append(path)
-        while len(self._kept) > _MOST_MODULES:
-            self._kept.pop(0).unlink()
+            self._modules.append(path)
+        while len(self._modules) > _MOST_MODULES:
+            self._modules.pop(0).unlink()
         return path.name
 
     def _write(self, kind: str, file: Optional[str], **more: Any) -> None:

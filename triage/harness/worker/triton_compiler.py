@@ -18,9 +18,9 @@ from . import (
     ir_text,
     load,
     lowering,
+    origins,
     own_code,
     placeholders,
-    places,
     recorder,
     resources,
     stages,
@@ -98,7 +98,7 @@ def compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) 
         return
     kernel = load.find_kernel(module, request["kernel"])
     if request["functions"]:
-        places.restore(module, request["functions"])
+        origins.restore(module, request["functions"])
     recording.begin("source")
     source = adapter.make_source(kernel, request["case"])
     target = adapter.gpu_target(**request["target"])

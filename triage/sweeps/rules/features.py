@@ -1,4 +1,4 @@
-"""Features: numbers that are made of a cell's values, as products, quotients and remainders of axes. Pure."""
+"""Features: numbers computed from a cell's values, as products, quotients and remainders of axes. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MODULI = (2, 3, 4, 8, 16, 32, 64, 128, 256)
 
 
 class FeatureKind(IntEnum):
-    """How a feature is made; the more of them there are, the more it takes to single one out."""
+    """How a feature is computed; the more features of a kind there are, the more it costs to name one."""
 
     AXIS = 0
     PRODUCT = 1
@@ -37,7 +37,7 @@ class CellFeature:
 
     @property
     def is_remainder(self) -> bool:
-        """Whether only zero or not is worth asking."""
+        """Whether only equality with zero is worth testing."""
         return self.kind is FeatureKind.REMAINDER
 
 
@@ -53,10 +53,10 @@ def features_of(grid: Grid) -> Iterator[CellFeature]:
     numbers = [column for column in sizes if grid.axes[column.axis].is_numeric]
     for pair in combinations(sizes, 2):
         if pair[0].axis != pair[1].axis:
-            yield _made(grid, FeatureKind.PRODUCT, pair, ())
+            yield _ratio(grid, FeatureKind.PRODUCT, pair, ())
     for above, below in permutations(numbers, 2):
         if above.axis < below.axis:  # the other is its inverse
-            yield _made(grid, FeatureKind.QUOTIENT, (above,), (below,))
+            yield _ratio(grid, FeatureKind.QUOTIENT, (above,), (below,))
         if above.axis != below.axis and _is_whole(above) and _is_whole(below):
             text = f"{above.name} % {below.name}"
             expression = f"{python(grid, above)} % {python(grid, below)}"
@@ -66,9 +66,9 @@ def features_of(grid: Grid) -> Iterator[CellFeature]:
     for triple in combinations(sizes, 3):
         if len({each.axis for each in triple}) < len(triple):
             continue
-        yield _made(grid, FeatureKind.TRIPLE, triple, ())
+        yield _ratio(grid, FeatureKind.TRIPLE, triple, ())
         for below in triple if all(each in numbers for each in triple) else ():
-            yield _made(grid, FeatureKind.PAIR_QUOTIENT, [each for each in triple if each is not below], (below,))
+            yield _ratio(grid, FeatureKind.PAIR_QUOTIENT, [each for each in triple if each is not below], (below,))
 
 
 def python(grid: Grid, column: Column) -> str:
@@ -84,7 +84,7 @@ def _short(number: float) -> float:
     return int(number) if number == int(number) else number
 
 
-def _made(grid: Grid, kind: FeatureKind, above: Sequence[Column], below: Sequence[Column]) -> CellFeature:
+def _ratio(grid: Grid, kind: FeatureKind, above: Sequence[Column], below: Sequence[Column]) -> CellFeature:
     text = " / ".join([" * ".join(each.name for each in above), *(each.name for each in below)])
     expression = " / ".join([" * ".join(python(grid, each) for each in above), *(python(grid, each) for each in below)])
     return CellFeature(kind, text, expression, tuple(each.axis for each in (*above, *below)), quotient(above, below))

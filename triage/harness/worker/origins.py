@@ -14,8 +14,8 @@ from . import load
 
 
 def restore(module: ModuleType, functions: Mapping[str, Mapping[str, Any]]) -> None:
-    """Restore ``functions``: by name in ``module``, what each had in the program: ``name``, ``qualname``,
-    ``module``, ``file``, and ``line``, that of its ``def``."""
+    """Restore ``functions``: by name in ``module``, the origin of each in the program: ``name``, ``qualname``,
+    ``module``, ``file``, and ``line`` of its ``def``."""
     texts: Dict[str, Dict[int, str]] = {}
     for name, origin in functions.items():
         kernel = load.unwrap(getattr(module, name, None))
@@ -42,7 +42,7 @@ def _restore(kernel: Any, origin: Mapping[str, Any], text: Dict[int, str]) -> No
         "starting_line_number": first,
         "def_file_line_number": origin["line"],
         "file_name": origin["file"],
-        # From 3.4 on with the module.
+        # From 3.4 on it includes the module.
         "_fn_name": "%(module)s.%(qualname)s" % origin if "." in getattr(kernel, "_fn_name", "") else origin["name"],
     }.items():
         if hasattr(kernel, attribute):
