@@ -86,3 +86,9 @@ def test_the_pass_of_an_exception_that_a_vendor_s_compiler_raises(raised: str) -
         f"# [NPU] TritonToLinalgUnstructured: a cast fails\n\ntriton-ascend 3.5:\n```\n{raised}\n```\n"
     )
     assert diagnosis is not None and diagnosis.pass_name == "TritonToLinalgUnstructured"
+
+
+def test_a_pass_in_brackets_before_what_the_pass_manager_says() -> None:
+    diagnosis = diagnose_text("# [Vendor] `_top_k` fails, [ConvertDialectToThreads] PassManager::run failed\n")
+    assert diagnosis is not None
+    assert diagnosis.pass_name == "ConvertDialectToThreads"

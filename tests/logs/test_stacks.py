@@ -228,3 +228,15 @@ def test_a_stack_without_its_top_names_no_place() -> None:
     for number, line in ((38, None), (0, 538)):
         diagnosis = diagnose_text(f"# triton-opt crashes\n\n#{number} {frame}\n#{number + 1} {frame}\n")
         assert diagnosis is not None and diagnosis.line == line
+
+
+def test_what_was_printed_before_abseil_reports_the_signal() -> None:
+    diagnosis = diagnosed(
+        "Unsupported way to convert to fp4: *** SIGABRT received by PID 61 (TID 61) on cpu 5; stack trace: ***\n"
+        "PC: @     0x7fe65b6c9981  (unknown)  gsignal\n"
+        "    @     0x7fe2a76bc561       1888  FailureSignalHandler()\n"
+        "    @     0x7fe65b6cadf7        304  abort\n"
+        "    @     0x7fe654786ca9       1504  mlir::triton::gpu::Convert::rewrite()\n"
+    )
+    assert (diagnosis.kind, diagnosis.function) == (Kind.ABORT, "Convert::rewrite")
+    assert diagnosis.headline == "Unsupported way to convert to fp4 in Convert::rewrite"

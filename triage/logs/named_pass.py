@@ -19,6 +19,7 @@ _ARGUMENT = r"[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8}"
 _FAILING = regex(
     r"\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting) (?:MLIR )?pass(?:,| is| was)?:? ?[`'\"]?"
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
+    rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
 )
 # As mlir-opt spells it, a class of Triton's, or a name with the word for what it is.
 _PASS = regex(
@@ -48,7 +49,7 @@ def named_pass(lines: Iterable[str]) -> str | None:
         if _ELEMENT.match(line):
             continue
         whole = f"{line.rstrip()} {below.strip()}" if _ANNOUNCED.search(line) else line
-        failing |= {match["stated"] for match in _FAILING.finditer(whole)}
+        failing |= {match[match.lastgroup or 0] for match in _FAILING.finditer(whole)}
         if name := only(match[match.lastgroup or 0] for match in _PASS.finditer(whole)):
             names.add(name)
     return only(failing) or only(names)

@@ -25,12 +25,19 @@ from triage.model.diagnosis import Kind
 
 # As retyped by a user.
 _MISSPELT = regex(r": Ass\w{2,7}on (?=[`'])")
+# In Google's programs.
+_HEADER = regex(
+    r"assert\.h assertion failed at (?P<file>[^\s:]{1,1000}):(?P<line>\d{1,7}) in "
+    r"(?P<function>.{1,1000}?\)(?: const)?): (?P<expression>\S.{0,4000})"
+)
 _LINE = regex(r":(\d{1,7}): ")
 _QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
 _MUSL = regex(
     r"Assertion failed: (?P<expression>.{1,4000}) "
     r"\((?P<file>[^():\s][^():]{0,1000}): (?P<function>[^:()]{1,400}): (?P<line>\d{1,7})\)$"
 )
+# BSD's, cut off before the line.
+_WITHOUT_LINE = regex(r"(?P<expression>.{1,4000}), function (?P<function>[^,]{1,400}), file (?P<file>[^\s,]{1,1000})$")
 _CHECK = regex(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
@@ -121,7 +128,11 @@ def _stated(line: str) -> Assertion | None:
     if musl := _MUSL.match(line, line.find("Assertion failed: ")):
         file = text.last_component(musl["file"])
         return Assertion(musl["expression"], musl["function"], file, int(musl["line"]))
-    rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .*").rpartition(", line ")
+    shown = line.partition("Assertion failed: ")[2].rstrip(" .*")
+    if cut := _WITHOUT_LINE.match(shown):
+        expression = cut["expression"].removeprefix("(").removesuffix(")")
+        return Assertion(expression, cut["function"], text.last_component(cut["file"]))
+    rest, _, number = shown.rpartition(", line ")
     rest, _, file = rest.rpartition(", file ")
     if not rest or not number.isdecimal():
         return None
@@ -158,6 +169,10 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line, "")  # Markdown takes a backtick for the beginning of code
     if "Assertion failed: " in line:
         return _stated(line)
+    if stated := _HEADER.search(line):
+        return Assertion(
+            stated["expression"], stated["function"], text.last_component(stated["file"]), int(stated["line"])
+        )
     if "] Check failed: " in line:
         return _checked(line)
     if ": assertion " in line or ": libc++ Hardening assertion " in line:
@@ -249,6 +264,7 @@ RECOGNISER = Recogniser(
         "' failed.",
         _SPLIT,
         "] Check failed: ",
+        "assert.h assertion failed at ",
         _REPORTER,
     ),
     read=_read,
@@ -268,6 +284,8 @@ RECOGNISER = Recogniser(
             "python: /b/Dialect.cpp:12:\n  mlir::A::f(int): Assertion\n  `(x >= 1 &&\n   y)'\n  failed.",
             "the pass triggers assertion `x >= 1' failed.",
             'A.cpp:12: int A::f(int): Assertion "x >= 1" failed.',
+            "F1112 19:18:49.659 52 a.cc:62] assert.h assertion failed at triton/A.cpp:9 in int A::f(B &): x >= 1",
+            "// CHECK: Assertion failed: (x >= 1), function f, file Dialect.cpp",
             "/b/A.cpp:12: int A::f(int): Assetrion `x >= 1' faild",
             '#5 0x00007f in __assert_fail (assertion=0x7f12 "x >= 1", \n    file=0x7f13 "/b/Dialect.cpp", line=12)',
         ),

@@ -17,7 +17,7 @@ from triage.model.diagnosis import Kind, SourceLocation
 _PIPELINE = "Pipeline failed while executing"
 _RUN = "PassManager::run failed"
 # Excludes quotations in prose.
-_RAISED = regex(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
+_RAISED = regex(r"(?:^|: |\(|! )['\"]?PassManager::run failed(?!`)")
 _NAME = regex(r"`(\w{1,200})` on ")
 _STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
 
@@ -104,6 +104,7 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "RuntimeError: PassManager::run failed": Kind.MLIR_DIAGNOSTIC,
+        "!!! Exception during processing !!! PassManager::run failed": Kind.MLIR_DIAGNOSTIC,
         "Pipeline failed while executing TritonGPUAllocateWarpGroups": Kind.MLIR_DIAGNOSTIC,
     },
 )

@@ -43,6 +43,8 @@ _STOPPED = regex(
 _SANITIZER = regex(r"\b(?:Address|Memory|HWAddress)Sanitizer: (?P<what>[\w-]{3,60})")
 # `#3 0x7f in malloc_printerr (str=str@entry=0x7f "free(): invalid pointer") at malloc.c:5347`: glibc's error
 _HEAP = regex(r"malloc_printerr \(str=(?:str@entry=)?(?:0x[0-9a-f]{1,16} )?\"(?P<what>[^\"]{1,200})\"")
+# What was printed before abseil reports the signal, without a line end.
+_PRINTED = regex(r"^(?P<what>\S.{7,300}?)[:\s]{1,3}\*{3} SIG[A-Z]{2,6} received by PID")
 _SIGNAL = "received signal SIG"
 # A debugger also stops at other signals, most often at Ctrl-C.
 _FATAL = regex(r"\breceived signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
@@ -55,6 +57,7 @@ _MACHINERY = (
     "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "pthread_kill",
     "_sigtramp", "__cxa_", "__cxxabiv1::", "malloc_", "_int_", "operator delete", "free(", "handler_SIG",
     "__restore_rt", "__sigaction", "killpg", "__libc_", "__futex", "__memcpy", "__memmove", "__run_exit", "exit (",
+    "FailureSignalHandler",
 )  # fmt: skip
 # Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.
 _OF_LLVM = regex(
@@ -148,7 +151,7 @@ def _read(window: Window) -> Finding | None:
     library = next((match["name"] for shown in frames if (match := _LIBRARY.search(shown))), None)
     if crashed is None and library is None:
         return None
-    reports = [*map(_SANITIZER.search, above), *map(_HEAP.match, frames)]
+    reports = [*map(_SANITIZER.search, above), *map(_HEAP.match, frames), *map(_PRINTED.match, above)]
     ended_by = next((match["what"] for match in reports if match), None)
     signal = next((match["name"] for line in above if (match := _FATAL.search(line))), None)
     aborted = any(shown.startswith(_ABORTING) for shown in frames)
