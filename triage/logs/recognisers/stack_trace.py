@@ -8,6 +8,7 @@ gdb:   ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/Li
 lldb:  ``frame #5: 0x00007f92 libtriton.so`mlir::triton::gpu::toLinearLayout(type=...) at Conversions.cpp:1271:10``
 sanitizers: ``#1 0x55d5 in mlir::triton::gpu::toLinearLayout(…) /b/LinearLayoutConversions.cpp:1271:10``
 abseil: ``PC: @     0x7f92  (unknown)  mlir::triton::gpu::toLinearLayout()``, and further frames without ``PC:``
+UCX: `` 1 0x0000000001012 mlir::triton::gpu::toLinearLayout()  /b/LinearLayoutConversions.cpp:1271``, or ``  ???:0``
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,12 +28,13 @@ _FRAME = regex(
     r"^\s{0,8}(?:#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?"
     r"|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \(|\w{1,80}::[^\s(]{1,300}$))"
     r"|\d{1,4}\s{1,4}\S{1,100}\s{1,24}0x[0-9a-f]{8,16} (?=.{1,4000} \+ \d{1,9}$)"
+    r"|\d{1,3} 0x[0-9a-f]{8,16} (?=.{1,4000}  \S{1,1000}:\d{1,7}$)"
     r"|(?:\*\s{1,4})?frame #\d{1,4}: 0x[0-9a-f]{4,16} [^`]{1,200}`"
     r"|(?:PC: )?@\s{1,12}0x[0-9a-f]{4,16}\s{1,12}(?:\(unknown\)|\d{1,9})\s{1,8})"
     r"(?P<rest>\S.{0,4000})$"
 )
 # After a function: the offset into it, and lldb's notes.
-_OFFSET = regex(r" \+ \d{1,9}$| \[(?:opt|inlined|artificial)\]")
+_OFFSET = regex(r" \+ \d{1,9}$| {2}\?\?\?:0$| \[(?:opt|inlined|artificial)\]")
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
 _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
 # Where a debugger stopped; the frame of the same number below it may be cut off.
@@ -194,6 +196,7 @@ RECOGNISER = Recogniser(
         "7   triton-opt   0x0000000102f1f6c8 mlir::A::f(int) const + 360": Kind.SEGFAULT,
         "* frame #0: 0x00007f01 libtriton.so`mlir::A::f(this=0x0) const at A.cpp:214:11": Kind.SEGFAULT,
         "    #0 0x55d5c8f3a1b2 in mlir::A::f(int) /b/A.cpp:1:2": Kind.SEGFAULT,
+        " 1 0x00000000015db7ea mlir::A::f()  ???:0\n 2 0x00000000015db747 mlir::A::g()  /b/A.h:9": Kind.SEGFAULT,
         "PC: @     0x7f2b1c0d7a34  (unknown)  mlir::triton::f()": Kind.SEGFAULT,
     },
     most=Specificity.SYMPTOM,
