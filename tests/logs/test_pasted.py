@@ -410,3 +410,11 @@ def test_what_pytest_prints_below_is_no_reason() -> None:
         "!!!!!!!!!!!!!!!!!!!! stopping after 1 failures !!!!!!!!!!!!!!!!!!!!\n"
     )
     assert diagnosis.headline == "CompilationError at line 80 of the kernel"
+
+
+def test_the_reason_may_stand_below_an_empty_line() -> None:
+    report = "triton.compiler.errors.CompilationError: at 2:4:\ndef k(a, n):\n    tl.store(a, n)\n    ^\n\n"
+    assert diagnosed(f"{report}AssertionError: cannot cast int32 to fp8e4nv\n").headline == (
+        "AssertionError: cannot cast int32 to fp8e4nv"
+    )
+    assert "Engine" not in diagnosed(f"{report}RuntimeError: Engine core failed to start\n").headline

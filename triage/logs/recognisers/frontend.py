@@ -75,6 +75,7 @@ _AFTERWARDS = regex(
 # Of the reason, as Helion prints it right below the caret.
 _TRACEBACK = "Traceback (most recent call last)"
 _RAISED = regex(r"(?:[\w.]{1,200}\.)?[A-Z]\w{1,80}(?:Error|Exception): \S")
+_OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error: \S")
 #: Lines of the kernel that the front end shows, and the caret.
 _MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
@@ -123,6 +124,12 @@ def _numbered(first_line: str, after: Sequence[str], number: int) -> str | None:
     return shown[number - 1].rstrip() if whole else None
 
 
+def _is_apart(after: Sequence[str], caret: int) -> bool:
+    """Whether the cause stands below an empty line, as some paste it: an exception that the front end raises."""
+    lines = [*islice(after, caret + 1, caret + 3)]
+    return len(lines) == 2 and not lines[0].strip() and _OF_FRONT_END.match(lines[1]) is not None
+
+
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
     """The excerpt's last line, the cause's lines, and the number of lines consumed."""
     caret = next((index for index, line in enumerate(after) if is_caret(line)), None)
@@ -142,6 +149,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
         if _ends_block(after[index]) or (cause and _REPR.match(cause[0].strip())):
             break
         cause.append(after[index])
+    if not cause and _is_apart(after, caret):
+        return excerpt, [after[caret + 2]], caret + 3
     if not cause and caret + 1 < len(after) and after[caret + 1].startswith(_TRACEBACK):
         raised = next((n for n in range(caret + 2, len(after)) if after[n][:1].strip()), None)
         if raised is not None and _RAISED.match(after[raised]):
