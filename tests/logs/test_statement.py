@@ -44,8 +44,14 @@ def test_the_line_that_states_a_failure_is_the_headline(text: str, stated: str, 
         "tl.dot in fp8 takes long to autotune\n\nWith 200 configs, the first call takes 40 minutes with Triton 3.3.\n",
         "Support for block pointers of three dimensions in Triton would help us with convolutions.\n",
         "INFO [importing.py:17] Triton is installed\nINFO [serve.py:3] Application startup complete.\n",
-        "The attention of the tutorial gives a wrong output for a head of 96 columns.\n\nsomebody · comment · 2023\n"
-        "Yes, 64 is written into the kernel, this is a tutorial of Triton.\n",
+        "# Triton product is incorrect with wide tiles\n\n"
+        "## Summary\n\nThe Pallas Triton path produces incorrect values.\n\n"
+        "- `N=128`, groups `[129,127]`: value plus lhs/rhs gradients pass.\n"
+        "- `N=160`, groups `[128,128]`: forward fails with 9% mismatched elements and maximum absolute error 4.\n",
+        "Great that attention is a tutorial of Triton now.\n\n"
+        "However, it seems to give wrong output when head dim != 64.\n"
+        "- `N=64`, groups `[129,127]`: values and gradients pass.\n"
+        "- `N=96`, groups `[128,128]`: forward fails with 18% mismatched elements.\n",
     ],
 )
 def test_a_question_a_wish_and_a_log_state_none(text: str) -> None:

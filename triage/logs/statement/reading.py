@@ -23,14 +23,13 @@ _FAILED = regex(
     r"|\", line \d{1,7}, in |^-{2,9}> ?\d{1,7} ",
     re.IGNORECASE,
 )
+_FRAME = regex(r"\", line \d{1,7}, in |(?:^|\s)-{2,9}> ?\d{1,7} ")
 # The words of MLIR, without which an error is not said to be one of its own.
 _OF_MLIR = regex(
     r"MLIR|\bIR\b|\bpass(?:es|manager)?\b|lower|legaliz|layout|encoding|verif|dialect|\bops?\b|operation|'\w{1,20}\.\w"
     r"|\w\.\w{1,40}\b' op|materializ|pipelin|ttg?ir|\btt[gn]?g?\.[a-z]",
     re.IGNORECASE,
 )
-# A line without a word of a failure states one if its kind is likelier than not.
-_LEAST = 0.5
 # Of a program in MLIR, as the failing tool was given it.
 _IR = regex(
     r"\s{0,80}(?:(?:%[\w:#]{1,60}(?:, )?){1,8} = )?"
@@ -65,10 +64,11 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     line = shown[number].strip()
     # A sentence is wrapped; its words are of one kind on the lines together.
     around = " ".join(near.strip() for near in shown[max(0, number - 1) : number + 2])
-    plain, likeliest = plain_kind(line) or plain_kind(around), max(kinds, key=lambda kind: kinds[kind])
-    if plain is None and kinds[likeliest] < _LEAST and not _FAILED.search(line):
+    plain = plain_kind(line) or plain_kind(around)
+    kind = plain or Kind(max(kinds, key=lambda kind: kinds[kind]))
+    # Only the source in a traceback states a failure without a word of one.
+    if plain is None and not _FAILED.search(line) and not _FRAME.search(around):
         return None
-    kind = plain or Kind(likeliest)
     if kind is Kind.MLIR_DIAGNOSTIC and not _OF_MLIR.search(around):
         kind = Kind.UNKNOWN
     return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)
