@@ -72,9 +72,7 @@ _AFTERWARDS = regex(
     r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w|Prompt executed in"
     r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d"
 )
-# Of the reason, as Helion prints it right below the caret.
 _TRACEBACK = "Traceback (most recent call last)"
-_RAISED = regex(r"(?:[\w.]{1,200}\.)?[A-Z]\w{1,80}(?:Error|Exception): \S")
 _OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error: \S")
 #: Lines of the kernel that the front end shows, and the caret.
 _MAX_EXCERPT = 16
@@ -124,10 +122,14 @@ def _numbered(first_line: str, after: Sequence[str], number: int) -> str | None:
     return shown[number - 1].rstrip() if whole else None
 
 
-def _is_apart(after: Sequence[str], caret: int) -> bool:
-    """Whether the cause stands below an empty line, as some paste it: an exception that the front end raises."""
-    lines = [*islice(after, caret + 1, caret + 3)]
-    return len(lines) == 2 and not lines[0].strip() and _OF_FRONT_END.match(lines[1]) is not None
+def _cause_apart(after: Sequence[str], below: int) -> int | None:
+    """The line of an exception that the front end raises, below an empty line, as some paste it, or below its own
+    traceback, as Helion prints it; ``below`` is the caret's next line. None where there is none."""
+    traceback = after[below].startswith(_TRACEBACK)
+    if not traceback and after[below].strip():
+        return None
+    line = next((n for n in range(below + 1, len(after)) if not traceback or after[n][:1].strip()), None)
+    return line if line is not None and _OF_FRONT_END.match(after[line]) else None
 
 
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
@@ -149,12 +151,9 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
         if _ends_block(after[index]) or (cause and _REPR.match(cause[0].strip())):
             break
         cause.append(after[index])
-    if not cause and _is_apart(after, caret):
-        return excerpt, [after[caret + 2]], caret + 3
-    if not cause and caret + 1 < len(after) and after[caret + 1].startswith(_TRACEBACK):
-        raised = next((n for n in range(caret + 2, len(after)) if after[n][:1].strip()), None)
-        if raised is not None and _RAISED.match(after[raised]):
-            return excerpt, [after[raised]], raised + 1
+    apart = _cause_apart(after, caret + 1) if not cause and caret + 1 < len(after) else None
+    if apart is not None:
+        return excerpt, [after[apart]], apart + 1
     return excerpt, cause, caret + 1 + len(cause)
 
 
