@@ -30,6 +30,14 @@ def test_a_failure_that_is_described_and_not_quoted(sentence: str, kind: Kind) -
     assert (diagnosis.kind, diagnosis.headline) == (kind, sentence.lstrip("# "))
 
 
+def test_a_signal_of_the_processor_needs_no_word_about_a_compiler() -> None:
+    link = "https://example.org/blob/0a1b/lib/Vectorize.cpp#L42"
+    diagnosis = diagnosed(
+        f"Since triton 3.5 this ends early.\nThis line is it:\n{link}\n`n` is 0 there, thus SIGFPE.\n"
+    )
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ABORT, "Vectorize.cpp", 42)
+
+
 def test_what_is_no_failure_of_a_compile_is_not_described() -> None:
     for line in ("Building triton from source hangs at the wheel.", "It segfaults, I think.", "    hangs = compile(x)"):
         assert diagnose_text(f"About triton.\n{line}\n") is None
@@ -56,6 +64,9 @@ def test_a_host_compiler_s_command_that_was_cut_off() -> None:
         "C:\\K\\corecrt.h:10:10: fatal error: vcruntime.h: No such file or directory\n" + "text\n" * 20,
         "WSL2:\n/usr/bin/ld: cannot find -lcuda: No such file or directory\n"
         "collect2: error: ld returned 1 exit status\n",
+        "triton:\n/usr/bin/ld: cannot find -l:libcuda.so.1\ncollect2: error: ld returned 1 exit status\n",
+        "/usr/bin/ld: cannot find -lcuda\ncollect2: error: ld returned 1 exit status\n\n----\n"
+        "CalledProcessError                        Traceback (most recent call last)\n" + "text\n" * 20,
         "the path in cc_cmd was wrong:\nFileNotFoundError: [WinError 2] The system cannot find the file specified\n",
     ],
 )

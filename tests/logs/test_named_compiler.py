@@ -21,6 +21,14 @@ def test_an_exception_is_of_the_compiler_that_its_text_names(name: str, compiler
     assert diagnosis.compiler == compiler
 
 
+@pytest.mark.parametrize("words", ["The CuTe Python DSL", "`cute.make_layout((6,), stride=(4,))`"])
+def test_a_crash_is_of_cute_where_its_calls_are_shown(words: str) -> None:
+    diagnosis = diagnose_text(f"{words} ends when the layout is printed\n\nmalloc(): unaligned tcache chunk detected\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.compiler) == (Kind.ABORT, CUTE)
+    assert "compiler-heap-corrupted" in {match.id for match in triage.match(diagnosis)}
+
+
 @pytest.mark.parametrize("line", ["triton==3.2.0", "- triton 3.2.0", "WARNING: triton not found; some are slow"])
 def test_a_list_of_packages_and_a_missing_package_name_no_compiler(line: str) -> None:
     diagnosis = diagnose_any(f"{line}\n{RAISED}\n")

@@ -37,6 +37,13 @@ def test_of_several_files_none_is_the_assertions() -> None:
     assert diagnosis.file is None
 
 
+def test_a_line_of_a_part_of_a_file_is_counted_in_the_file() -> None:
+    error = "within split at lower.mlir:21 offset :3:8: error: 'ttg.local_load' op has no layout"
+    diagnosis = diagnose_text(f"triton-opt says:\n{error}\n")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line, diagnosis.source.column) == ("lower.mlir", 23, 8)
+
+
 def test_the_function_of_an_assertion_that_a_sentence_quotes() -> None:
     quoted = 'TaskId.cpp:187: mlir::doTaskId(...): Assertion attr.size() == 1 && "one partition" failed'
     diagnosis = diagnose_text(f"Triton's autoWS aborts:\n\n  `{quoted}`\n\nwith a tt.reduce.\n")

@@ -44,6 +44,10 @@ OTHERS = {
         "collect2: ld returned 1 exit status\nerror: command 'gcc' failed with exit status 1\n",
         "ld: cannot find -lcuda",
     ),
+    "a program whose name has a dot": (
+        "core 7\nsim-1.2.out: /w/sim/core.cc:88: void core::step(unsigned int): Assertion `p != NULL' failed.\n",
+        "sim-1.2.out: core.cc:88: void core::step(unsigned int): Assertion `p != NULL' failed.",
+    ),
     "a device error of torch": (
         'Traceback (most recent call last):\n  File "/app/train.py", line 40, in step\n    loss.backward()\n'
         "RuntimeError: CUDA error: an illegal memory access was encountered\n"

@@ -7,7 +7,7 @@ from functools import lru_cache
 _FEW_WORDS = 4
 """Words of a message below which any text may have most of them."""
 _SHORTEST_CUT = 12
-"""Characters of a text with which a message that was cut off has to end."""
+"""Characters of a text with which a message that was cut off has to end, at least; and with half of the text."""
 _ELLIPSIS = "…"
 
 
@@ -30,11 +30,12 @@ def _in_order(parts: Sequence[str], line: str) -> bool:
 
 
 def begins_at_end(text: str, message: str) -> bool:
-    """Whether a message ends within a text of an entry, as one that was cut off does: with a good part of it, which
+    """Whether a message ends within a text of an entry, as one that was cut off does: with half of it or more, which
     begins with a word."""
     if _ELLIPSIS in text or len(text) <= _SHORTEST_CUT:
         return False
-    at = message.find(text[:_SHORTEST_CUT], -len(text))
+    half = max(_SHORTEST_CUT, (len(text) + 1) // 2)
+    at = message.find(text[:half], -len(text))
     return at >= 0 and text.startswith(message[at:]) and " " in message[at:] and not message[at - 1 : at].isalnum()
 
 

@@ -36,6 +36,8 @@ _CODE = regex(
 )
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
+# The processor's own signals, which few programs raise: they need no word about a compiler.
+_ABORTED = regex(r"\bSIG(?:FPE|ILL)\b")
 _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
 _ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,100}}{_COMPILE}", re.IGNORECASE)
 # In words that only MLIR's conversions and its verifier have.
@@ -55,6 +57,7 @@ _OF_HOST = regex(
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, _CRASHED),
+    (Kind.ABORT, _ABORTED),
     (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, _CODE),
@@ -67,6 +70,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _PLAIN = (
     (Kind.MLIR_DIAGNOSTIC, _REFUSED),
     (Kind.SEGFAULT, _CRASHED),
+    (Kind.ABORT, _ABORTED),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
     # Which kernel fails, and not how.

@@ -14,8 +14,10 @@ from triage.logs.window import Window
 from triage.model.diagnosis import SourceLocation
 
 _SEVERITY = regex(r"(?:^|(?<=: ))(error|warning|note|remark): ")
-# mlir-opt's --split-input-file: the location is relative to a part of the file.
-_SPLIT = regex(r"within split at \S{1,1000} offset :\d{1,7}:\d{1,7}: ?$")
+# mlir-opt's --split-input-file: the line is counted from that of the file at which its part begins.
+_SPLIT = regex(
+    r"within split at (?P<file>\S{1,1000}):(?P<begin>\d{1,7}) offset :(?P<line>\d{1,7}):(?P<column>\d{1,7}): ?$"
+)
 _PLAIN = regex(
     r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
@@ -82,8 +84,10 @@ def _locations(head: str) -> tuple[SourceLocation, ...] | None:
         return ()
     if head.startswith(("loc(", '"')):
         return printed_locations(head) or (() if _UNKNOWN_LOCATION.match(head) else None)
-    if _UNKNOWN_LOCATION.match(head) or _SPLIT.match(head):
+    if _UNKNOWN_LOCATION.match(head):
         return ()
+    if split := _SPLIT.match(head):
+        return (SourceLocation(split["file"], int(split["begin"]) + int(split["line"]) - 1, int(split["column"])),)
     if plain := _PLAIN.match(head):
         column = int(plain["column"]) if plain["column"] else None
         return (SourceLocation(plain["file"], int(plain["line"]), column),)

@@ -44,7 +44,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
     CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
         "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
-        "CuteDSL", "cutlass.torch", "mark_layout_dynamic", "CuTe kernel",
+        "CuteDSL", "CuTe Python DSL", "cute.make_", "cutlass.torch", "mark_layout_dynamic", "CuTe kernel",
         "flash_attn.cute", "flash_attn/cute",
     ),
 }  # fmt: skip
@@ -270,6 +270,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
         return replace(finding, foreign=False)
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(other_programs.is_of_a_build, near)):
         return replace(finding, foreign=True)
+    if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.called_by_python, islice(window.after, _NEAR))):
+        return replace(finding, foreign=False)
     if diagnosis.kind is Kind.MLIR_DIAGNOSTIC and any(
         raised in line for line in islice(window.after, _NEAR) for raised in _RAISED_BELOW
     ):

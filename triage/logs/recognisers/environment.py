@@ -37,7 +37,7 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
         "The linker does not find {}",
         regex(
             r"(?:[Cc]annot find |unable to find library |library not found for )"
-            r"(-l(?:cuda(?!rt|dev)|python|amdhip|hip)[\w.]{0,40})"
+            r"(-l(?::lib)?(?:cuda(?!rt|dev)|python|amdhip|hip)[\w.]{0,40})"
             r"|error: library '([\w.]{1,60})' not found"
             rf"|LNK1\d{{3}}: .{{0,60}}?{_QUOTE}?((?:cuda(?!rt|dev)|python)\w{{0,20}}\.lib)"
         ),
@@ -90,6 +90,7 @@ _CALLED = regex(
     rf"Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
     r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
 )
+_CALLED_BY_PYTHON = regex(r"CalledProcessError\s{2,80}Traceback \(most recent call last\)")
 # What Triton for Windows prints before a CalledProcessError.
 _NOT_COMPILED = regex(r"Failed to compile\. cc_cmd: ?")
 # Cut off before the exit status.
@@ -127,6 +128,11 @@ _NEAR = 12
 def is_tritons(line: str) -> bool:
     """True for a line that is of Triton's surroundings and nobody else's."""
     return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
+
+
+def called_by_python(line: str) -> bool:
+    """True for the head of a traceback, as notebooks print it, of Python that ran a command itself, as Triton does."""
+    return _CALLED_BY_PYTHON.match(line) is not None
 
 
 def _place(line: str) -> dict[str, Any]:
