@@ -69,7 +69,7 @@ _ITEM = regex(
 _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|tle|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
-    r"|\bptxas-blackwell\b|' op not assigned a pipeline stage"
+    r"|\bptxas-blackwell\b|' op not assigned a pipeline stage|operation scheduled before its operands"
     r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
     # Triton's layouts in MLIR's namespace, and a device assertion without a location.

@@ -42,7 +42,7 @@ _CRASHED_IN = regex(
 )
 # An assertion at the end of a text, cut off before its expression.
 _CUT_ASSERTION = regex(
-    r"[\w./-]{1,200}: (?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>[1-9]\d{0,6}): "
+    r"(?:[\w./-]{1,200}: )?(?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>[1-9]\d{0,6}): "
     r"(?P<function>(?!error|warning|note|remark|fatal)[^`'\n]{2,2000}\([^`'\n]{0,2000}?)(?::(?: A[a-z]{0,8})?)?\s{0,4}$"
 )
 

@@ -64,6 +64,10 @@ def _lacks_function(diagnosis: Diagnosis) -> bool:
     return is_crash and diagnosis.file is None and diagnosis.function is None
 
 
+def _gave_up(diagnosis: Diagnosis, *kinds: Kind) -> bool:
+    return diagnosis.kind in kinds or diagnosis.kind.has(Trait.GAVE_UP)
+
+
 def _lacks_kernel(diagnosis: Diagnosis) -> bool:
     of_kernel = diagnosis.kind.has(Trait.IN_PASS) or diagnosis.kind is Kind.FRONTEND_ERROR
     return of_kernel and not _is_located(diagnosis)
@@ -102,12 +106,12 @@ def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
 _IN_COMPILER = (
     _Rule(_lacks_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
     _Rule(
-        lambda diagnosis: diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _is_located(diagnosis),
+        lambda diagnosis: _gave_up(diagnosis, Kind.MLIR_DIAGNOSTIC) and not _is_located(diagnosis),
         lambda shown, _: cut_assertion(shown.lines),
     ),
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(
-        lambda diagnosis: diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis),
+        lambda diagnosis: _gave_up(diagnosis) and not _is_located(diagnosis),
         lambda shown, _: named_file(shown.lines),
     ),
 )

@@ -155,7 +155,7 @@ _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z
 # One that it quotes, or of which it has only the file.
 _ASSERTED = regex(
     r"\b(?:[Aa]ssert(?:ion|s)?|ASSERT(?:ION)?)(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
-    r"(?:`(?P<code>[^`\n]{4,400})`|'(?P<single>[^'\n]{4,400})'|\"(?P<double>[^\"\n]{4,400})\")(?=[\s.,;:)]|$)"
+    r"(?:`(?P<code>[^`\n]{4,400})`|'(?P<single>[^'\n]{4,400})'|\"(?P<double>[^\"\n]{4,400})\")(?=['\s.,;:)]|$)"
 )
 # What a program prints, which is none of these: `/b/Indexing.cu:92: f: block: [0,0,0], …`.
 _PRINTED = regex(r"\S{1,400}:\d{1,7}: ")
@@ -326,7 +326,8 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
         return Finding(diagnosis, Specificity.EXCEPTION, 0)
-    if cut := cut_assertion(lines):
+    asserted = _asserted(lines)
+    if asserted is None and (cut := cut_assertion(lines)):
         shown = f"Assertion failed in {cut['function'] or cut['file']}; the text breaks off before its expression"
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, lines[-1], **cut)
         return Finding(diagnosis, Specificity.DIAGNOSTIC, len(lines) - 1)
@@ -334,7 +335,7 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
         shown, stated = f"Assertion failed in {asserts['function']}", asserts.group()
         diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, stated, function=asserts["function"])
         return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
-    return _asserted(lines) or _named(lines) or _remarked(lines) or _of_title(lines)
+    return asserted or _named(lines) or _remarked(lines) or _of_title(lines)
 
 
 def _remarked(lines: list[str]) -> Finding | None:

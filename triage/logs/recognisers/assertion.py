@@ -45,7 +45,7 @@ _CHECK = regex(
 # The file and line above an assertion that was wrapped before its function; there the last colon may be missing.
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}(?::\s|:?$)|$)")
 # Only the function.
-_FUNCTION = regex(r"(?:\S{1,400} )?(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
+_FUNCTION = regex(r"(?:^|\s)(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
 # A file without a line number, as users abbreviate it.
 _FILE = regex(
     r"(?:^|\s)(?P<file>\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc)):\s{1,8}(?P<function>[\w:~<>]{1,400}\(.{0,400}\)):$"
@@ -88,7 +88,7 @@ class Assertion:
 
 
 def _glibc(line: str, opening: str, closing: str = "'") -> Assertion | None:
-    head, _, rest = line.partition(f"ssertion {opening}")
+    head, _, rest = " ".join(line.split()).partition(f"ssertion {opening}")
     head = head[:-1]
     end = rest.rfind(f"{closing} failed")
     if end < 0 and (cut := _CUT_END.search(rest)):
@@ -99,7 +99,7 @@ def _glibc(line: str, opening: str, closing: str = "'") -> Assertion | None:
         if end >= 0 and (named := _FILE.search(head.rstrip())):
             return Assertion(expression, named["function"], text.last_component(named["file"]))
         # Without a file or an end it is prose, not a program's output.
-        named = _FUNCTION.match(head.strip())
+        named = _FUNCTION.search(head.strip())
         return Assertion(expression, named["function"] if named else None) if end >= 0 else None
     file = head[: line_number.start()].rpartition(" ")[2]
     pretty = head[line_number.end() :].strip().removesuffix(":") or None

@@ -90,6 +90,8 @@ _CALLED = regex(
     rf"Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
     r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
 )
+# A line of source, as a notebook's traceback shows it: `     29         msg += 'Please create …'`.
+_NUMBERED = regex(r"(?:-{2,4}> ?)?\d{1,6} {2,80}\S")
 _CALLED_BY_PYTHON = regex(r"CalledProcessError\s{2,80}Traceback \(most recent call last\)")
 # What Triton for Windows prints before a CalledProcessError.
 _NOT_COMPILED = regex(r"Failed to compile\. cc_cmd: ?")
@@ -166,7 +168,7 @@ def _is_near_launcher(window: Window) -> bool:
 
 def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip())
-    if line.startswith(("#include", "//", "from ", "import ")):
+    if line.startswith(("#include", "//", "from ", "import ")) or _NUMBERED.match(line):
         return None
     if joined := _JOINED.search(line):
         line = line[joined.end() :]

@@ -70,7 +70,7 @@ _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})
 # What torch, a server or whoever reports it prints below an exception without words: advice, a heading, a log's line.
 _AFTERWARDS = regex(
     r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w|Prompt executed in"
-    r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d"
+    r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) \S{1,100}:\d{1,6}\b"
 )
 _TRACEBACK = "Traceback (most recent call last)"
 _OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error: \S")
@@ -102,8 +102,8 @@ def _shown_cause(after: Iterable[str]) -> list[str]:
 
 def _ends_block(line: str) -> bool:
     begins = ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~", "!!!!", "====")
-    # Of dots alone: what is left out.
-    return not line.strip(" .…[]") or line.startswith(begins) or _AFTERWARDS.match(line) is not None
+    # Without a word: what is left out, or the end of a string or a block.
+    return not any(map(str.isalnum, line)) or line.startswith(begins) or _AFTERWARDS.match(line) is not None
 
 
 def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str | None) -> bool:

@@ -159,7 +159,7 @@ def _crashed_thread(window: Window, line: str) -> Finding | None:
 
 def _frames(after: Sequence[str]) -> list[re.Match[str]]:
     """The Python frames of the thread that crashed, as faulthandler prints them: innermost first."""
-    lines = iter(after)
+    lines = filter(str.strip, after)
     if not any(line.startswith(_CURRENT) for line in lines):
         return []
     return [frame for frame in takewhile(bool, map(_FRAME.match, lines)) if frame]

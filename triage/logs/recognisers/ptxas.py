@@ -23,7 +23,7 @@ _AT = regex(r"(?:ptxas(?:\.exe|-blackwell)? |^\s{0,40})(?P<file>\S{1,400}\.ptx),
 _RETOLD = regex(
     r"(?i:ptxas)(?: \w{1,20}){0,3} (?:error|failure|failed): (?P<text>'\S.{3,400}|\S.{0,300}(?:sm_|\.target).{0,300})$"
 )
-_FAILED = regex(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
+_FAILED = regex(r"ptxas[`'\"]? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
 _CALLED = regex(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
 )

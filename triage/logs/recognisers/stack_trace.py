@@ -50,6 +50,8 @@ _PRINTED = regex(r"^(?P<what>\S.{7,300}?)[:\s]{1,3}\*{3} SIG[A-Z]{2,6} received 
 _SIGNAL = "received signal SIG"
 # A debugger also stops at other signals, most often at Ctrl-C.
 _FATAL = regex(r"\breceived signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
+# As UCX and a server report the signal above the stack.
+_CAUGHT = regex(r"\b[Cc]aught signal \d{1,2}\b|\b[Ss]ignal \(?\d{1,2}\)? received|\b[Ss]egmentation fault\b")
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")
@@ -163,7 +165,8 @@ def _read(window: Window) -> Finding | None:
         aborted = signal in ("SIGABRT", "SIGFPE")
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
     how += f" ({signal})" if signal else ""
-    message = "\n".join([_TITLE, *frames[:16]])
+    caught = [line.strip() for line in above if _CAUGHT.search(line)]
+    message = "\n".join([_TITLE, *caught[-1:], *frames[:16]])
     return finding(
         window,
         kind,
