@@ -271,8 +271,10 @@ def test_a_message_that_was_cut_off_is_that_of_the_only_entry_that_begins_so() -
     whole = match(replace(cut, message="shape is not supported"), [one], None)[0]
     assert match(cut, [one], None)[0].confidence < whole.confidence
     assert match(cut, [one, like], None) == []
-    long = replace(one, symptoms=replace(one.symptoms, message=("shape is not supported by this instruction",)))
-    assert match(replace(cut, headline="", message="its shape is not"), [long], None) == []  # ends as any text may
+    long = replace(one, symptoms=replace(one.symptoms, message=("is not supported by this instruction",)))
+    half = replace(cut, headline="", message="its shape is not supported")
+    assert match(half, [long], None) == []  # ends as any sentence may
+    assert match(replace(half, message=f"{half.message} by"), [long], None) != []
     assert match(cut, [one], CASE) == []  # what triage compiles is whole
     assert match(replace(cut, headline="", message="the shape"), [one], None) == []
 

@@ -38,6 +38,12 @@ def test_a_signal_of_the_processor_needs_no_word_about_a_compiler() -> None:
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ABORT, "Vectorize.cpp", 42)
 
 
+def test_a_line_of_source_in_a_notebook_s_traceback_is_no_failure() -> None:
+    shown = "     29         msg += 'Please create a symlink of libcuda.so to any.'\n---> 30     assert a, msg\n"
+    diagnosis = diagnosed(f"in libcuda_dirs()\n{shown}\nAssertionError: libcuda.so cannot found!\n")
+    assert diagnosis.headline == "AssertionError: libcuda.so cannot found!"
+
+
 def test_what_is_no_failure_of_a_compile_is_not_described() -> None:
     for line in ("Building triton from source hangs at the wheel.", "It segfaults, I think.", "    hangs = compile(x)"):
         assert diagnose_text(f"About triton.\n{line}\n") is None

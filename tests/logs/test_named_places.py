@@ -37,6 +37,22 @@ def test_of_several_files_none_is_the_assertions() -> None:
     assert diagnosis.file is None
 
 
+def test_an_assertion_of_a_title_is_where_it_is_cut_off_below() -> None:
+    cut = "(Worker pid=9) /b/lib/Alloc.cpp:47: std::pair<A, B> mlir::triton::order(mlir::Attribute): Assertio"
+    diagnosis = diagnose_text(f'# Server: Assertion: "layout is not supported"\' failed.\n\n(Worker pid=9) ok\n{cut}')
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Alloc.cpp", 47, "order")
+    assert diagnosis.headline.endswith("layout is not supported")
+
+
+def test_an_assertion_in_a_cell_of_a_table() -> None:
+    cell = 'fp16 | net | static llvm::X* llvm::X::Create(llvm::Ops,   int):   Assertion `ok(S) && "Invalid!"\'   failed'
+    diagnosis = diagnose_text(f"type | model | error\n-- | -- | --\n{cell}\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "X::Create")
+    assert diagnosis.headline == "Assertion failed in X::Create: Invalid!"
+
+
 def test_a_line_of_a_part_of_a_file_is_counted_in_the_file() -> None:
     error = "within split at lower.mlir:21 offset :3:8: error: 'ttg.local_load' op has no layout"
     diagnosis = diagnose_text(f"triton-opt says:\n{error}\n")

@@ -318,11 +318,12 @@ def test_what_stands_behind_a_cause_that_is_quoted_whole_is_not_its_text() -> No
     assert (diagnosis.headline, diagnosis.message) == ("NameError: g is not defined", "NameError: g is not defined")
 
 
-def test_advice_below_the_caret_is_not_the_reason() -> None:
-    report = (
-        'CompilationError: at 8:11:\ndef k(x):\n    y = x.to(tl.float32)\n        ^\nSet TORCH_LOGS="+dynamo" for more'
-    )
-    diagnosis = diagnosed(report)
+@pytest.mark.parametrize(
+    "below",
+    ['Set TORCH_LOGS="+dynamo" for more', "'''", "2026-05-06 11:03:10,805 ERROR worker.py:438 -- Unhandled error"],
+)
+def test_what_is_below_the_caret_is_not_always_the_reason(below: str) -> None:
+    diagnosis = diagnosed(f"CompilationError: at 8:11:\ndef k(x):\n    y = x.to(tl.float32)\n        ^\n{below}")
     assert diagnosis.headline == "CompilationError at y = x.to(tl.float32)"
 
 

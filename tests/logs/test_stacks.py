@@ -42,13 +42,15 @@ def test_the_frames_of_a_handler_are_not_where_it_crashed() -> None:
     assert diagnosis.function == "AxisInfo::join"
 
 
-def test_a_crash_names_the_line_of_python_that_ran() -> None:
-    diagnosis = diagnosed(
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_crash_names_the_line_of_python_that_ran(between: str) -> None:
+    report = (
         "Fatal Python error: Segmentation fault\n\nThread 0x00007b8e (most recent call first):\n"
         '  File "/usr/lib/python3.11/threading.py", line 324 in wait\n\n'
         "Current thread 0x00007b90 (most recent call first):\n"
         '  File "/venv/lib/python3.11/site-packages/triton/compiler/compiler.py", line 203 in make_llir\n'
     )
+    diagnosis = diagnosed(report.replace("\n", between))
     assert (diagnosis.kind, diagnosis.stage) == (Kind.SEGFAULT, "llir")
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("compiler.py", 203, "make_llir")
 
@@ -190,6 +192,14 @@ def test_what_glibc_found_is_an_argument_in_the_stack() -> None:
         "#3  0x00007ffdc6f0495f in mlir::triton::Pool::clear() () from /x/triton/_C/libtriton.so\n"
     )
     assert (diagnosis.kind, diagnosis.headline) == (Kind.ABORT, "free(): invalid size in Pool::clear")
+
+
+def test_a_stack_is_shown_below_the_signal_that_was_caught() -> None:
+    caught = "Caught signal 11 (Segmentation fault: address not mapped to object at address 0x7ff0)"
+    stack = " 0 0x0000000000042520 __sigaction()  ???:0\n 1 0x000000000065cdfc triton::driver::find()  ???:0\n"
+    diagnosis = diagnosed(f"{caught}\n==== backtrace (tid:1479935) ====\n{stack}")
+    assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, "find")
+    assert caught in diagnosis.message
 
 
 def test_of_two_reports_of_a_crash_the_one_with_a_stack_says_where() -> None:

@@ -44,6 +44,11 @@ OTHERS = {
         "collect2: ld returned 1 exit status\nerror: command 'gcc' failed with exit status 1\n",
         "ld: cannot find -lcuda",
     ),
+    "a build with cmake": (
+        "# Compile bug: ptxas fatal : Ptx assembly aborted due to errors\n\n"
+        "[ 51%] Building CUDA object src/CMakeFiles/x.dir/mm.cu.o\n",
+        "ptxas fatal : Ptx assembly aborted due to errors",
+    ),
     "a program whose name has a dot": (
         "core 7\nsim-1.2.out: /w/sim/core.cc:88: void core::step(unsigned int): Assertion `p != NULL' failed.\n",
         "sim-1.2.out: core.cc:88: void core::step(unsigned int): Assertion `p != NULL' failed.",
@@ -257,6 +262,28 @@ def test_an_error_above_what_triton_raises_of_it_is_triton_s() -> None:
         f"The test fails on that GPU:\n{error}\nRuntimeError: failed to translate module to LLVM IR\n" + "more\n" * 12
     )
     assert diagnosis is not None and error.endswith(diagnosis.headline)
+
+
+def test_a_library_that_goes_on_without_triton_is_told_of_where_nothing_else_failed() -> None:
+    warning = "WARNING: A matching Triton is not available.\nError caught was: No module named 'triton'\n"
+    found = diagnose_any(warning)
+    assert found is not None and found.kind is Kind.ENVIRONMENT
+    frame = 'Traceback (most recent call last):\n  File "C:\\a\\load.py", line 275, in '
+    assert diagnose_text(f"{warning}{frame}load\n    open(name)\nFileNotFo") is None
+    missing = f"{frame}_is_triton_available\n    import triton  # noqa\nModuleNotFoundError: No module named 'triton'\n"
+    full = diagnose_any(f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 MiB.\n\n{missing}")
+    assert full is not None and full.headline.startswith("OutOfMemoryError: ")
+    assert all(found.confidence < 0.5 for found in triage.match(full))
+
+
+def test_an_error_that_processes_wrote_over_each_other_has_triton_s_words() -> None:
+    garbled = 'loc("/w/k.pyloc(t"e/ntiony":110s/:w23)or: error: ksoperation scheduled before its operandsp\n'
+    garbled += 'y"ps:/pi110t:_s23p)a: rerror: soperation scheduled before its operandse_\n'
+    garbled += 'k.py":110:23): error: operation scheduled before its operands`\n'
+    diagnosis = diagnose_text(
+        f"I ran a benchmark, and it printed\n{garbled}" + "What does it mean for the results?\n" * 9
+    )
+    assert diagnosis is not None and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
 
 
 def test_what_another_program_s_compiler_says_as_it_stops_is_told_before_its_stack() -> None:

@@ -7,7 +7,9 @@ from functools import lru_cache
 _FEW_WORDS = 4
 """Words of a message below which any text may have most of them."""
 _SHORTEST_CUT = 12
-"""Characters of a text with which a message that was cut off has to end, at least; and with half of the text."""
+"""Characters of a text with which a message that was cut off has to end."""
+_UNFINISHED = re.compile(r"\b(?:an?|the|of|for|from|to|in|on|by|with|and|or|is|are|be|not|no)$")
+"""The last word of what is no sentence yet."""
 _ELLIPSIS = "…"
 
 
@@ -30,13 +32,16 @@ def _in_order(parts: Sequence[str], line: str) -> bool:
 
 
 def begins_at_end(text: str, message: str) -> bool:
-    """Whether a message ends within a text of an entry, as one that was cut off does: with half of it or more, which
-    begins with a word."""
+    """Whether a message ends within a text of an entry, as one that was cut off does: with a good part of it, which
+    begins with a word, and within a word or where no sentence ends."""
     if _ELLIPSIS in text or len(text) <= _SHORTEST_CUT:
         return False
-    half = max(_SHORTEST_CUT, (len(text) + 1) // 2)
-    at = message.find(text[:half], -len(text))
-    return at >= 0 and text.startswith(message[at:]) and " " in message[at:] and not message[at - 1 : at].isalnum()
+    at = message.find(text[:_SHORTEST_CUT], -len(text))
+    tail = message[at:]
+    if at < 0 or not text.startswith(tail) or " " not in tail or message[at - 1 : at].isalnum():
+        return False
+    is_within_word = text[len(tail) - 1 :][:2].isalnum() and len(tail) < len(text)
+    return is_within_word or _UNFINISHED.search(tail) is not None
 
 
 def share(text: str, message: str) -> float:

@@ -109,8 +109,10 @@ _TIMES_IF_NAMED = 4
 _COMPILERS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
 )
-#: A library's message that it continues without Triton; the failure is the one below it.
+#: A library's message that it continues without Triton, and its function that finds out: where anything else failed,
+#: that is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
+_TRIES = "_is_triton_available"
 #: Exceptions that Triton raises after its passes or the translation to LLVM printed an error; pastes often end in them.
 _RAISED_BELOW = ("PassManager::run fai", "failed to translate module to LLVM")
 #: Errors that other programs get from the same tools; without evidence they are attributed to those.
@@ -280,10 +282,21 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     return replace(finding, foreign=foreign, beside=has_run)
 
 
-def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str]) -> list[Finding]:
+def _goes_on(finding: Finding, whole: Iterable[str]) -> bool:
+    """True where a library only says that it continues without Triton."""
+    message = finding.diagnosis.message
+    if message.startswith(_WARNS):
+        return True
+    return "No module named 'triton'" in message and any(mark in line for line in whole for mark in (*_WARNS, _TRIES))
+
+
+def settled(
+    findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str], fails_elsewhere: bool
+) -> list[Finding]:
     """The findings with ``foreign`` and compiler set; where nearby lines do not decide them, the whole text does.
 
     ``evidence``: the compilers of which the text has evidence. ``whole``: its lines, empty for a long text.
+    ``fails_elsewhere``: another program failed as well, or a traceback breaks off.
     """
     has_evidence = bool(evidence)
     findings = list(findings)
@@ -299,7 +312,8 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
         else finding
         for finding in known
     ]
-    last = max((finding.position for finding in known), default=-1)
+    going_on = [finding.position for finding in known if _goes_on(finding, whole)]
+    fails_elsewhere |= len(going_on) < len(known)
     # The lines of a long text are not stored; there the lines near a failure decide.
     naming = [] if has_evidence else _naming(whole)
     named = _named(naming)
@@ -322,7 +336,7 @@ def settled(findings: Iterable[Finding], evidence: Collection[Compiler], whole: 
     lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if naming else 1)
 
     def is_foreign(finding: Finding) -> bool:
-        if finding.diagnosis.message.startswith(_WARNS) and finding.position < last:
+        if fails_elsewhere and finding.position in going_on:
             return True
         if of_server:
             return True

@@ -17,7 +17,8 @@ _OF_TRITON = (
 )
 _ARGUMENT = r"[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8}"
 _FAILING = regex(
-    r"(?:\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting)|\u5931\u8d25\u7684?) ?(?:MLIR )?pass(?:,| is| was)?[:\uff1a]? ?[`'\"]?"
+    r"(?:\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting)|\u5931\u8d25\u7684?) ?(?:MLIR )?pass"
+    r"(?:,| is| was)?[:\uff1a]? ?[`'\"]?"
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
     rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
 )

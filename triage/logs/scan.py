@@ -299,7 +299,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
     if captured:  # not for kernels that triage compiles itself: their source is known
         joined = places.of_pipeline(joined, context.boundaries)
-    own = settled(with_text(joined, excerpts.whole), excerpts.evidence, excerpts.whole)
+    fails_elsewhere = bool(collector.others) or context.open_source is not None
+    own = settled(with_text(joined, excerpts.whole), excerpts.evidence, excerpts.whole, fails_elsewhere)
     own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
     own = places.in_python([_completed(finding, context) for finding in own], context, excerpts.whole)
     return Reading(own, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
