@@ -70,7 +70,8 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _PLAIN = (
     (Kind.MLIR_DIAGNOSTIC, _REFUSED),
     (Kind.SEGFAULT, _CRASHED),
-    (Kind.ABORT, _ABORTED),
+    (Kind.SEGFAULT, regex(r"\bSIG(?:SEGV|BUS)\b")),
+    (Kind.ABORT, regex(r"\bSIG(?:FPE|ILL|ABRT)\b")),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
     # Which kernel fails, and not how.

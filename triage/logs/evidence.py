@@ -338,17 +338,20 @@ def settled(
     def is_foreign(finding: Finding) -> bool:
         if fails_elsewhere and finding.position in going_on:
             return True
-        if of_server:
+        if of_server or (finding.diagnosis.file, finding.diagnosis.line) in of_others:
             return True
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
         # Environment failures around the compiler count even in a user's description.
         in_prose = has_prose and not (
-            finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
+            finding.diagnosis.kind is Kind.ENVIRONMENT
+            or other_programs.is_of_torch(finding.diagnosis, whole)
         )
         beside = finding.beside and (not whole or _is_generic(finding))
         return has_run or in_prose or beside or lines > _longest(finding)
 
+    # A debugger shows what the assertion that it stopped at printed once more, without the function.
+    of_others = {(at.file, at.line) for at in (f.diagnosis for f in known if f.foreign) if at.kind is Kind.ASSERTION}
     result: list[Finding] = []
     for finding in known:
         # A generic process end without evidence of a compile belongs to the failure above it.

@@ -138,8 +138,14 @@ def is_of_the_driver(diagnosis: Diagnosis) -> bool:
     return diagnosis.kind is Kind.PTXAS and _OF_DRIVER in diagnosis.message
 
 
+# On the device, in a kernel of C++; Triton's have the file of the kernel.
+_ON_DEVICE = regex(r"\.(?:cuh?|h|hpp|inl|cpp|cc):\d{1,7}: .{1,2000}: block: \[")
+
+
 def is_of_another_library(diagnosis: Diagnosis) -> bool:
-    """True for an assertion in C, or in a C++ namespace that is none of the compiler's."""
+    """True for an assertion in C, in a C++ namespace that is none of the compiler's, or in a kernel of C++."""
+    if diagnosis.kind is Kind.ASSERTION and _ON_DEVICE.search(diagnosis.message):
+        return True
     if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
         return False
     return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None

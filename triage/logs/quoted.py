@@ -12,7 +12,7 @@ from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.named_places import cut_assertion, named_files
 from triage.logs.patterns import regex
-from triage.logs.recognisers import llvm_diagnostic
+from triage.logs.recognisers import launch_error, llvm_diagnostic
 from triage.logs.recognisers.python_exception import assertion_of
 from triage.logs.user_frames import frame_file, is_installed, users_line
 from triage.logs.window import Window
@@ -285,6 +285,9 @@ def _fragment(position: int, text: str, read: Callable[[Window], Finding | None]
     # Of an error of LLVM's only the text.
     if llvm_diagnostic.error_text(f"error: {text}"):
         return Finding(bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position)
+    # Of an error of the driver's.
+    if launch_error.error_text(f"error: {text}"):
+        return read(Window(position, f"CUDA error: {text}", (), (), ()))
     if finding := _bare(position, text, read):
         return finding
     if _NO_NAME.match(text):

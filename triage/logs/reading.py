@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO, TypeAlias, cast
 
+from triage.logs.copied import as_printed
 from triage.logs.wrapped import unwrapped
 from triage.model.visible import CONTROL
 
@@ -144,7 +145,7 @@ def _has_traceback(line: bytes) -> bool:
     return any(mark in line for mark in _ESCAPED_TRACEBACK)
 
 
-def _plain(block: bytes, escaped: bool, is_short: bool) -> bytes:
+def _plain(block: bytes, escaped: bool) -> bytes:
     if escaped:
         *records, rest = block.split(b"\n")
         block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
@@ -158,10 +159,17 @@ def _plain(block: bytes, escaped: bool, is_short: bool) -> bytes:
     if not block.isascii():
         for typographic, plain in _TYPOGRAPHIC.items():
             block = block.replace(typographic, plain)
-    if not is_short:
-        return _CONTROL.sub(b"", block) if b"\x1b" in block else block
-    block = _CONTROL.sub(b"", _MARKED.sub(_unmarked, block))
-    return unwrapped(block.decode("utf-8", "replace")).encode()
+    return block
+
+
+def _uncontrolled(block: bytes) -> bytes:
+    return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+
+
+def _copied(text: bytes) -> bytes:
+    """A short text as it was before somebody marked, indented or wrapped it."""
+    text = _CONTROL.sub(b"", _MARKED.sub(_unmarked, text))
+    return unwrapped(as_printed(text.decode("utf-8", "replace"))).encode()
 
 
 def _unmarked(match: re.Match[bytes]) -> bytes:
@@ -175,9 +183,7 @@ def _raised(match: re.Match[bytes]) -> bytes:
 
 
 def blocks(log: Log) -> Iterator[bytes]:
-    """The log's lines, many at a time; each block but the last ends with a line's end."""
-    rest = b""
-    escaped: bool | None = None
+    """The log's lines, many at a time, all at once of a short text; each block but the last ends with a line's end."""
     pieces = _pieces(log)
     # However few bytes a pipe gives at a time.
     first = bytearray()
@@ -185,15 +191,17 @@ def blocks(log: Log) -> Iterator[bytes]:
         first += piece
         if len(first) > _COPIED:
             break
-    is_short = len(first) <= _COPIED
-    for piece in chain([bytes(first)], pieces):
+    data = bytes(first).removeprefix(_BYTE_ORDER_MARK)
+    escaped = _is_escaped(data)
+    if len(first) <= _COPIED:
+        yield from filter(None, [_copied(_plain(data, escaped))])
+        return
+    rest = b""
+    for piece in chain([data], pieces):
         data = rest + piece
-        if escaped is None:
-            data = data.removeprefix(_BYTE_ORDER_MARK)
-            escaped = _is_escaped(data)
         if end := _end_of_whole(data, escaped):
-            yield _plain(data[:end], escaped, is_short)
+            yield _uncontrolled(_plain(data[:end], escaped))
         # Of a line without end its beginning is enough.
         rest = data[end : end + BLOCK]
     if rest:
-        yield _plain(rest, bool(escaped), is_short)
+        yield _uncontrolled(_plain(rest, escaped))

@@ -316,9 +316,11 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     is_about_triton = bool(excerpts.evidence) or any(map(has_terms, lines))
     if collector.findings:
         quotation = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
-        # A text of the front end explains no failure in a pass or in ptxas.
-        raised = all(finding.diagnosis.kind in _OF_PYTHON for finding in collector.findings)
-        return quotation if quotation and (raised or quotation.diagnosis.kind is not Kind.FRONTEND_ERROR) else None
+        kind = quotation.diagnosis.kind if quotation else None
+        kinds = {finding.diagnosis.kind for finding in collector.findings}
+        # A text of the front end explains no failure in a pass or in ptxas, and advice no lack of a resource.
+        is_vague = kind is Kind.FRONTEND_ERROR and not kinds <= {*_OF_PYTHON}
+        return None if is_vague or (kind is Kind.OUT_OF_RESOURCES and kind in kinds) else quotation
     in_prose = quoted_in_prose(lines, _read_alone) if is_about_triton else None
     if quotation := in_prose or quoted(lines):
         return attributed(quotation, Window(quotation.position, quotation.diagnosis.message, (), (), ()))

@@ -29,7 +29,7 @@ _EXCEPTION = (
 _STACK = r"\s{0,16}(?:\[[\w.: -]{1,40}\] ?)?#\d{1,3}:? "
 _NATIVE = r"[\w./-]{1,200}: \S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:"
 #: How lines begin that programs print, however long they are.
-_BEGINS = regex(
+BEGINS = regex(
     rf"{_FRAME}|{_DIAGNOSTIC}|{_EXCEPTION}|{_STACK}|{_NATIVE}"
     r"|.{0,200}\bPipeline failed while|LLVM ERROR: |UNREACHABLE executed|.{0,200}\bAssertion [`']"
 )
@@ -132,7 +132,7 @@ def _joined(paragraph: Sequence[str]) -> Sequence[str]:
         else:
             is_source = bool(result) and _WHOLE_FRAME.match(result[-1]) is not None and line.startswith("    ")
             result.append(line)
-            parts = int(is_source or _BEGINS.match(line) is not None)
+            parts = int(is_source or BEGINS.match(line) is not None)
         last = len(line.rstrip())
     return result
 
@@ -143,7 +143,7 @@ def _continues(whole: str, last: int, line: str, width: int, is_sure: bool) -> b
         return False
     if _indentation(line) > _indentation(whole) or _WHOLE_FRAME.match(whole):
         return False
-    if _OTHER.match(line) or _BEGINS.match(line):
+    if _OTHER.match(line) or BEGINS.match(line):
         return False
     # Words are no evidence below what may be anybody's and may end there; a sentence is none below a whole.
     is_sentence = line.lstrip()[:1].isupper() and (not is_sure or line.rstrip().endswith((".", "?", "!", ":")))

@@ -25,6 +25,8 @@ from triage.model.diagnosis import Kind
 
 # As retyped by a user.
 _MISSPELT = regex(r": Ass\w{2,7}on (?=[`'])")
+# Markdown takes both marks for code in code.
+_UNQUOTED = regex(r"\.(?:cpp|cc|h|hpp|inc):\d{1,7}: .{1,2000}\): Assertion (?![`'\"]).{3,2000} failed\b")
 # In Google's programs.
 _HEADER = regex(
     r"assert\.h assertion failed at (?P<file>[^\s:]{1,1000}):(?P<line>\d{1,7}) in "
@@ -167,6 +169,8 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line, '"', '"')  # as users requote it
     if ": Assertion " in line and "' failed" in line:
         return _glibc(line, "")  # Markdown takes a backtick for the beginning of code
+    if _UNQUOTED.search(line):
+        return _glibc(line.replace("`", ""), "", "")
     if "Assertion failed: " in line:
         return _stated(line)
     if stated := _HEADER.search(line):
@@ -232,7 +236,7 @@ def _read(window: Window) -> Finding | None:
         window,
         Kind.ASSERTION,
         f"Assertion failed{where}: {reason}",
-        line,
+        f"error: {earlier.text}\n{line}" if earlier else line,
         Specificity.TAIL if _TEARDOWN.search(line) and any(map(_is_error, window.before)) else Specificity.FATAL,
         locations=earlier.locations if earlier else (),
         # A verifier prints its error, and then an assertion fails because the verification did.

@@ -29,6 +29,8 @@ _BY_NAME = regex(
     r"(?:(?:CUDA|HIP) [Ee]rror: |^\s{0,16}(?=\w{1,60} - ))(?P<text>(?:cuda|hip)Error"
     r"(?!NoDevice|InsufficientDriver|MemoryAllocation|OutOfMemory)[A-Z]\w{3,60}.{0,200})"
 )
+# As CuTe DSL reports it over several lines.
+_REPORTED = regex(r"\bError name: .{0,100}\bb'(?P<text>cudaError(?!NoDevice|MemoryAllocation)[A-Z]\w{3,60})'")
 _LAUNCH = regex(r"\bcuLaunchKernel(?:Ex)? failed: (?P<text>\S.{3,200})")
 # The ROCm runtime's, which ends the process.
 _FAULT = regex(r"Memory access fault by GPU node-\d{1,3}\b.{0,300}")
@@ -47,8 +49,9 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
-    if match := _TRITON.search(line) or _RUNTIME.search(line) or _BY_NAME.search(line) or _LAUNCH.search(line):
-        return match["text"].strip()
+    for pattern in (_TRITON, _RUNTIME, _BY_NAME, _REPORTED, _LAUNCH):
+        if match := pattern.search(line):
+            return match["text"].strip()
     intel = _INTEL.search(line)
     return next(filter(None, intel.groups())).strip() if intel else None
 

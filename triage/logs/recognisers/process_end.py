@@ -94,7 +94,8 @@ def _read(window: Window) -> Finding | None:
         return Finding(bounded_diagnosis(Kind.TIMEOUT, headline, line), Specificity.TAIL, window.position)
     python_abort, signal = _PYTHON_ABORT.match(line), _signal(line)
     if python_abort:
-        diagnosis = bounded_diagnosis(Kind.ABORT, python_abort["what"], line)
+        kind = Kind.SEGFAULT if "segmentation fault" in line.lower() else Kind.ABORT
+        diagnosis = bounded_diagnosis(kind, python_abort["what"], line)
     elif signal is None:
         return _crashed_thread(window, line)
     else:
