@@ -15,6 +15,10 @@ from triage.model.diagnosis import Diagnosis, Kind
 _TEXT = regex(r"(?:^|\s)[A-Z]\w{2,80}: (?P<text>(?P<name>[A-Z]\w{2,80}): \S.{7,1000})$")
 
 
+_FEW_WORDS = 2
+"""Words that a driver's message has when it was cut."""
+
+
 def with_whole(findings: Sequence[Finding]) -> list[Finding]:
     """The findings; one that another one states in full has all that this one has."""
     whole = {key: finding.diagnosis for finding in reversed(findings) if (key := _stated(finding.diagnosis, True))}
@@ -35,6 +39,10 @@ def _stated(diagnosis: Diagnosis, in_full: bool) -> tuple[Kind, str] | None:
             is_full, text = diagnosis.file is not None, diagnosis.headline.partition(": ")[2]
         case Kind.OUT_OF_RESOURCES:
             is_full, text = diagnosis.required is not None, diagnosis.resource or ""
+        case Kind.LAUNCH_ERROR:
+            # A driver's `an illegal memory access was encountered`, wrapped in a sentence.
+            words = diagnosis.headline.partition(": ")[2].split()
+            is_full, text = len(words) > _FEW_WORDS, " ".join(words[:_FEW_WORDS])
         case Kind.MLIR_DIAGNOSTIC:
             is_full, text = diagnosis.source is not None, diagnosis.headline
         case _:

@@ -15,6 +15,8 @@ _FRAME = regex(
     r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
     r"|^(?P<rich>(?:[A-Za-z]:\\|/)[^:\"]{1,400}\.py):\d{1,7} in [\w<]"
+    # as people shorten them in a report
+    r"|^ {0,8}(?P<short>[^\s:\"]{1,400}\.py):\d{1,7}(?: {1,8}[a-z_]\w{2,80}$| {2,8}[a-zA-Z_])"
     # pybind11's, innermost first
     r"|^ {1,8}(?P<pybind>[^\s:\"()]{1,400}\.py)\(\d{1,7}\): [\w<]"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, \[?line \d|,? in [\w<])"

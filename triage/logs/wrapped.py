@@ -38,6 +38,9 @@ _ANYBODYS = regex(_EXCEPTION)
 _WHOLE_FRAME = regex(r"\s{0,16}File \".{1,400}\", line \d{1,7}(?:,? in .{1,200})?$")
 #: Lines of one width that a terminal has cut: at least so many, and so many that it is no chance.
 _FEWEST, _MANY = 2, 3
+_WIDEST_TERMINAL = 250
+#: How lines end that are as wide as others for other reasons: of tables, of rules, of progress bars.
+_FRAMES = ("|", "\u2502", "\u2503", "+", "-", "=", "*", "#", "~", "_", ".", " ", "]", "^", "\\")
 # What has all its parts in one line.
 _PRINTED = regex(
     r"\S\.\w{1,4}:\d{1,7}:\d{1,7}: (?:error|note|remark): \S|\.\w{1,4}:\d{1,7}: [^\n]{1,800}: Assertion [`']"
@@ -79,7 +82,7 @@ def unwrapped(text: str) -> str:
     """The text with such lines whole."""
     result: list[str] = []
     paragraph: list[str] = []
-    for line in [*text.split("\n"), ""]:
+    for line in [*_of_narrow_terminal(text.split("\n")), ""]:
         if line.strip() and not line.lstrip().startswith("```"):
             paragraph.append(line)
             continue
@@ -87,6 +90,23 @@ def unwrapped(text: str) -> str:
         paragraph = []
         result.append(line)
     return "\n".join(result[:-1])
+
+
+def _of_narrow_terminal(lines: Sequence[str]) -> Sequence[str]:
+    """The lines, those whole that a terminal cut, where so many are as wide as it that it is no chance."""
+    width = max(map(len, lines), default=0)
+    cut = [len(line) == width and line[-1:].isprintable() and not line.endswith(_FRAMES) for line in lines]
+    if sum(cut) <= _MANY or not _NARROWEST <= width <= _WIDEST_TERMINAL:
+        return lines
+    result: list[str] = []
+    goes_on = False
+    for line, is_cut in zip(lines, cut, strict=True):
+        if goes_on and line.strip():
+            result[-1] += line
+        else:
+            result.append(line)
+        goes_on = is_cut
+    return result
 
 
 def _of_terminal(paragraph: Sequence[str]) -> Sequence[str]:
