@@ -31,6 +31,8 @@ _PAIR = len(rb"\ud83e\uddca")
 _END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
 _MOST_FIELDS = 4000
 """Bytes of the other fields behind the text."""
+_FEWEST_ESCAPED = 4
+"""Ends of lines in a line that is several; a string of a program's source has fewer."""
 _ESCAPED_TRACEBACK = (b"\\nTraceback (most", b'\\n  File "', b'\\n  File \\"')
 # A task's exception, printed by repr: `<Task … exception=ValueError('x')>`; of one of several lines that stands alone,
 # `CompilationError('at 3:4:\ndef k')`. In `raise ValueError('…')` of a source it is not one that was raised.
@@ -141,21 +143,19 @@ def _end_of_whole(data: bytes, escaped: bool) -> int:
     return end
 
 
-def _has_traceback(line: bytes) -> bool:
-    return any(mark in line for mark in _ESCAPED_TRACEBACK)
+def _has_lines(line: bytes) -> bool:
+    return line.count(b"\\n") >= _FEWEST_ESCAPED or any(mark in line for mark in _ESCAPED_TRACEBACK)
 
 
 def _plain(block: bytes, escaped: bool) -> bytes:
     if escaped:
         *records, rest = block.split(b"\n")
         block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
-    elif any(mark in block for mark in _ESCAPED_TRACEBACK):
-        # A traceback in a string of a line: an exception's `repr`, or one record among other lines.
-        block = b"\n".join(
-            _ESCAPE.sub(_unescaped, line) if _has_traceback(line) else line for line in block.split(b"\n")
-        )
     if any(mark in block for mark in _REPRS):
         block = _RAISED_REPR.sub(_raised, block)
+    if b"\\n" in block and not escaped:
+        # Several lines in a string of one: one record among other lines.
+        block = b"\n".join(_ESCAPE.sub(_unescaped, line) if _has_lines(line) else line for line in block.split(b"\n"))
     if not block.isascii():
         for typographic, plain in _TYPOGRAPHIC.items():
             block = block.replace(typographic, plain)
