@@ -13,6 +13,18 @@ from triage.logs.wrapped import BEGINS
 _TRACEBACK = regex(r"\s{0,16}(?:Traceback \(most recent call last\)|Fatal Python error: )")
 _INDENTED = regex(r"(?: {4}|\t)")
 _NUMBERED = regex(r"[ \t]{0,8}(?P<number>\d{1,6})(?:[:|.)]? |[:|.)]?\t|$)(?P<rest>.*)$")
+# Where lines begin that somebody joined, and those that end where the next one begins.
+_JOINED = regex(
+    r"(?:^|(?<=\s))(?:(?=(?:[\w./\\-]{1,300}:\d{1,7}:\d{1,7}|loc\(.{1,300}?\)): (?:error|note): "
+    r"|[\w./-]{1,200}: \S{1,300}\.(?:cpp|cc|h|hpp|inc):\d{1,7}: |LLVM ERROR: |#\d{1,3} {1,2}0x[\da-f]{6}|```"
+    r"|Fatal Python error: |Current thread 0x"
+    r"|(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception|Resources|Construct|Failure): )"
+    r"|(?P<whole>File \"[^\"]{1,400}\", line \d{1,7},? in [\w<>.]{1,100}|\^~{0,200}(?=\s)"
+    r"|Traceback \(most recent call last\):|The above exception was the direct cause of the following exception:"
+    r"|During handling of the above exception, another exception occurred:))"
+)
+_LONGEST = 300
+"""Characters of a line from which on it may be several."""
 _FEWEST_NUMBERED = 6
 """Lines that count up; a notebook's traceback shows fewer of a source."""
 _FEWEST_SPACED = 4
@@ -22,7 +34,25 @@ _FEWEST_SPACED = 4
 def as_printed(text: str) -> str:
     """The text with such lines as they were printed."""
     lines = text.split("\n")
+    lines = [part for line in lines for part in _unjoined(line)]
     return "\n".join(_outdented(_unnumbered(_unspaced(lines))))
+
+
+def _unjoined(line: str) -> list[str]:
+    """The lines that a long one consists of; a frame's line of source is indented below it."""
+    begins = [*_JOINED.finditer(line)] if len(line) > _LONGEST else []
+    if len(begins) < 2:
+        return [line]
+    result: list[str] = []
+    at, indentation = 0, ""
+    for match in begins:
+        result.append(indentation + line[at : match.start()].strip())
+        at, indentation = match.start(), ""
+        if match["whole"]:
+            is_frame = match["whole"].startswith("File")
+            result.append("  " * is_frame + match["whole"])
+            at, indentation = match.end(), "    " * is_frame
+    return [part for part in [*result, indentation + line[at:].strip()] if part.strip()]
 
 
 def _is_printed(line: str) -> bool:
@@ -84,11 +114,11 @@ def _outdented(lines: Sequence[str]) -> list[str]:
     groups = [(is_indented, list(group)) for is_indented, group in groupby(lines, _may_be_code)]
     result: list[str] = []
     for (is_indented, block), (_, below) in pairwise([*groups, (False, [""])]):
+        outdented: list[str] = []
         if is_indented and not (result and block[0].strip()) and below[0][:1] != " ":
             width = min((_indentation(line) for line in block if line.strip()), default=0)
             outdented = [line[width:] for line in block]
-            block = outdented if any(map(_is_printed, outdented)) else block
-        result += block
+        result += outdented if any(map(_is_printed, outdented)) else block
     return result
 
 

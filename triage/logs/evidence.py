@@ -344,8 +344,7 @@ def settled(
             return finding.foreign is True
         # Environment failures around the compiler count even in a user's description.
         in_prose = has_prose and not (
-            finding.diagnosis.kind is Kind.ENVIRONMENT
-            or other_programs.is_of_torch(finding.diagnosis, whole)
+            finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
         )
         beside = finding.beside and (not whole or _is_generic(finding))
         return has_run or in_prose or beside or lines > _longest(finding)

@@ -9,6 +9,7 @@ A terminal breaks words as well: lines of one width, in which a diagnostic has i
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from triage.logs.patterns import regex
 
@@ -39,6 +40,8 @@ _WHOLE_FRAME = regex(r"\s{0,16}File \".{1,400}\", line \d{1,7}(?:,? in .{1,200})
 #: Lines of one width that a terminal has cut: at least so many, and so many that it is no chance.
 _FEWEST, _MANY = 2, 3
 _WIDEST_TERMINAL = 250
+#: Characters that lines have in common which have a prefix.
+_SAME = 8
 #: How lines end that are as wide as others for other reasons: of tables, of rules, of progress bars.
 _FRAMES = ("|", "\u2502", "\u2503", "+", "-", "=", "*", "#", "~", "_", ".", " ", "]", "^", "\\")
 # What has all its parts in one line.
@@ -95,7 +98,10 @@ def unwrapped(text: str) -> str:
 def _of_narrow_terminal(lines: Sequence[str]) -> Sequence[str]:
     """The lines, those whole that a terminal cut, where so many are as wide as it that it is no chance."""
     width = max(map(len, lines), default=0)
-    cut = [len(line) == width and line[-1:].isprintable() and not line.endswith(_FRAMES) for line in lines]
+    cut = [
+        len(line) == width and not line.endswith(_FRAMES) and line[:_SAME] != below[:_SAME]
+        for line, below in pairwise([*lines, ""])
+    ]
     if sum(cut) <= _MANY or not _NARROWEST <= width <= _WIDEST_TERMINAL:
         return lines
     result: list[str] = []
