@@ -20,6 +20,9 @@ _OPERATOR = regex(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
 # `A::operator bool`: the one name with a space in it.
 _CONVERSION = regex(r"\boperator (?=[\w:])")
 
+_MANGLED = regex(r"_Z(?:N[VKrRO]{0,3})?(?=\d)")
+_LENGTH = regex(r"\d{1,4}")
+
 #: Namespaces that begin with a capital: anything else that does so is taken for a class.
 CAPITAL_NAMESPACES = frozenset({"NVIDIA", "AMD", "ROCDL", "NVVM", "LLVM", "SPIRV"})
 #: Operators whose symbols resemble brackets or separators, and private-use characters that replace them.
@@ -59,9 +62,41 @@ def template_bindings(pretty: str) -> dict[str, str]:
     return bindings
 
 
+def demangled(symbol: str) -> str:
+    """The names in a symbol of the Itanium C++ ABI, without arguments: ``_ZN4mlir1A1fEi`` -> ``mlir::A::f``; any other
+    text unchanged."""
+    mangled = _MANGLED.match(symbol)
+    if mangled is None:
+        return symbol
+    names: list[str] = []
+    at = mangled.end()
+    while length := _LENGTH.match(symbol, at):
+        at = length.end() + int(length.group())
+        names.append(symbol[length.end() : at])
+        at = _template_end(symbol, at)
+    return "::".join(name for name in names if not name.startswith("_GLOBAL_")) or symbol
+
+
+def _template_end(symbol: str, at: int) -> int:
+    """Where the template arguments end that begin at ``at``, if any do."""
+    if symbol[at : at + 1] != "I":
+        return at
+    depth = 0
+    while at < len(symbol):
+        if length := _LENGTH.match(symbol, at):
+            at = length.end() + int(length.group())
+            continue
+        depth += symbol[at] in "INLXJ"
+        depth -= symbol[at] == "E"
+        at += 1
+        if not depth:
+            break
+    return at
+
+
 def function_name(pretty: str) -> str | None:
     """``Class::method`` or ``function``; a lambda has the name of its enclosing function; None without a name."""
-    text = _COPY.sub("", pretty).strip()
+    text = _COPY.sub("", demangled(pretty)).strip()
     if bindings := _BINDINGS.search(text):
         text = text[: bindings.start()]
     if lambda_start := _LAMBDA.search(text):

@@ -27,7 +27,7 @@ _RAN = regex(
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
     r"|^\s{0,3}(?!python|pytest|pt_)\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
-    r"|(?<!\w)_Z[A-Z\d]|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift|jl)\b(?!\.(?!o\b))"
+    r"|(?<!\w)_Z[A-Z\d](?!\w{0,200}(?:4mlir|6triton))|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift|jl)\b(?!\.(?!o\b))"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
     r"|\d\s{1,8}(?:Segmentation fault|Aborted|Killed)\s{2,20}(?:\(core dumped\)\s{1,4})?"
     r"(?!\(|\S{0,200}(?:py|torchrun|accelerate|deepspeed|triton|ptxas|sh\b|srun|mpirun|env\b))\S"

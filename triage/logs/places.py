@@ -21,6 +21,8 @@ from triage.logs.context import Context, Traceback
 from triage.logs.finding import Finding, Specificity
 from triage.logs.named_pass import named_pass
 from triage.logs.named_places import crashed_function, cut_assertion, line_in_prose, named_file, stated_line
+from triage.logs.native_frames import first_stack
+from triage.logs.recognisers import stack_trace
 from triage.logs.text import last_component
 from triage.logs.user_frames import closing_line, with_text
 from triage.logs.window import Window
@@ -62,6 +64,11 @@ def _lacks_pass(diagnosis: Diagnosis) -> bool:
 def _lacks_function(diagnosis: Diagnosis) -> bool:
     is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT)
     return is_crash and diagnosis.file is None and diagnosis.function is None
+
+
+def _lacks_stack(diagnosis: Diagnosis) -> bool:
+    may_be_native = diagnosis.kind in (Kind.UNKNOWN, Kind.PYTHON_EXCEPTION) and not _is_located(diagnosis)
+    return may_be_native or _lacks_function(diagnosis)
 
 
 def _gave_up(diagnosis: Diagnosis, *kinds: Kind) -> bool:
@@ -110,6 +117,7 @@ _IN_COMPILER = (
         lambda shown, _: cut_assertion(shown.lines),
     ),
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
+    _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
     _Rule(
         lambda diagnosis: _gave_up(diagnosis) and not _is_located(diagnosis),
         lambda shown, _: named_file(shown.lines),

@@ -154,7 +154,7 @@ _BARE = (
 _ASSERTS = regex(r"\bassert(?:ion|s)?\b[^.`]{0,40}\bin `?(?P<function>(?:[A-Za-z]\w{1,60}::){1,4}~?\w{1,60})")
 # One that it quotes, or of which it has only the file.
 _ASSERTED = regex(
-    r"\b(?:[Aa]ssert(?:ion|s)?|ASSERT(?:ION)?)(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
+    r"(?<!static )\b(?:[Aa]ssert(?:ion|s)?|ASSERT(?:ION)?)(?: errors?| fail(?:s|ed|ures?))?(?: on| with)?:? "
     r"(?:`(?P<code>[^`\n]{4,400})`|'(?P<single>[^'\n]{4,400})'|\"(?P<double>[^\"\n]{4,400})\")(?=['\s.,;:)]|$)"
 )
 # What a program prints, which is none of these: `/b/Indexing.cu:92: f: block: [0,0,0], …`.

@@ -9,15 +9,19 @@ lldb:  ``frame #5: 0x00007f92 libtriton.so`mlir::triton::gpu::toLinearLayout(typ
 sanitizers: ``#1 0x55d5 in mlir::triton::gpu::toLinearLayout(…) /b/LinearLayoutConversions.cpp:1271:10``
 abseil: ``PC: @     0x7f92  (unknown)  mlir::triton::gpu::toLinearLayout()``, and further frames without ``PC:``
 UCX: `` 1 0x0000000001012 mlir::triton::gpu::toLinearLayout()  /b/LinearLayoutConversions.cpp:1271``, or ``  ???:0``
+
+Those of others, in which an address does not follow the number, are in ``native_frames``.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import Any
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.functions import function_name
+from triage.logs.functions import demangled, function_name
+from triage.logs.native_frames import shown_frame
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
@@ -35,6 +39,7 @@ _FRAME = regex(
 )
 # After a function: the offset into it, and lldb's notes.
 _OFFSET = regex(r" \+ \d{1,9}$| {2}\?\?\?:0$| \[(?:opt|inlined|artificial)\]")
+_SYMBOL = regex(r"(?<!\w)_Z\w{2,4000}")
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
 _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
 # Where a debugger stopped; the frame of the same number below it may be cut off.
@@ -55,7 +60,7 @@ _CAUGHT = regex(r"\b[Cc]aught signal \d{1,2}\b|\b[Ss]ignal \(?\d{1,2}\)? receive
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")
-_FILE = regex(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
+_FILE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the signal handler and of the C library's path to it, which lie above the crash.
 _MACHINERY = (
     "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "pthread_kill",
@@ -106,7 +111,7 @@ def _frame(shown: str) -> _Frame | None:
     return _Frame(name, file, int(source["line"]) if source else None) if name and name != "??" else None
 
 
-def _crashed(frames: list[str]) -> _Frame | None:
+def _crashed(frames: Sequence[str]) -> _Frame | None:
     """The first frame that is neither the handler's nor LLVM's own; the first with a name where all are."""
     own = [shown for shown in frames if not shown.startswith((*_MACHINERY, *_ABORTING))]
     ours = (shown for shown in own if not _OF_LLVM.match(shown) and not _IN_LLVM.search(shown))
@@ -118,12 +123,27 @@ def is_stack(diagnosis: Diagnosis) -> bool:
     return diagnosis.message.startswith(_TITLE)
 
 
+def located(frames: Sequence[str]) -> dict[str, Any] | None:
+    """The function that crashed, with its file and line where the frames have them."""
+    crashed = _crashed(frames)
+    return {"function": crashed.name, "file": crashed.file, "line": crashed.line} if crashed else None
+
+
+def _shown(line: str) -> str | None:
+    """What a frame shows: its function, and its file and line; None for any other line."""
+    if frame := _FRAME.match(line):
+        shown, is_certain = _OFFSET.sub("", frame["rest"].rstrip()), True
+    else:
+        shown, is_certain = shown_frame(line) or ("", False)
+    return _SYMBOL.sub(lambda symbol: demangled(symbol.group()), shown) if is_certain else None
+
+
 def _frames(window: Window) -> list[str]:
     """The texts of the frames from the window's line on, each with the line it was wrapped to."""
     frames: list[str] = []
     for line in chain([window.line], window.after):
-        if frame := _FRAME.match(line):
-            frames.append(_OFFSET.sub("", frame["rest"].rstrip()))
+        if frame := _shown(line):
+            frames.append(frame)
         elif frames and _WRAPPED.match(line):
             frames[-1] += f" {line.strip()}"
         else:
@@ -141,8 +161,8 @@ def _read(window: Window) -> Finding | None:
         above = [window.line]
         below = list(islice(window.after, _NEAR))
         stopped = _stopped(below[:1])
-        frames = [stopped] if stopped and not any(map(_FRAME.match, below)) else []
-    elif _FRAME.match(window.line) is None or _continues(window.before) or _INNER.match(window.line):
+        frames = [stopped] if stopped and not any(map(_shown, below)) else []
+    elif _shown(window.line) is None or _continues(window.before) or _INNER.match(window.line):
         return None
     else:
         frames = _frames(window)
@@ -184,11 +204,26 @@ def _continues(before: Sequence[str]) -> bool:
     if not before:
         return False
     above = before[-2] if len(before) > 1 and _WRAPPED.match(before[-1]) else before[-1]
-    return _FRAME.match(above) is not None or _OF_DIAGNOSTIC in above
+    return _shown(above) is not None or _OF_DIAGNOSTIC in above
 
 
 RECOGNISER = Recogniser(
-    anchors=(" 0x0000", "#0  ", "#0 0x", "frame #0: 0x", "PC: @", _SIGNAL, *_REPORTERS),
+    anchors=(
+        ") [0x",
+        ")[0x",
+        "frame #0: ",
+        " 0# ",
+        ".so!",
+        "!mlir::",
+        "!triton::",
+        " 0x0000",
+        "#0  ",
+        "#0 0x",
+        "frame #0: 0x",
+        "PC: @",
+        _SIGNAL,
+        *_REPORTERS,
+    ),
     read=_read,
     examples={
         "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
