@@ -59,6 +59,7 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("In triton-opt of triton-windows, --tritongpu-coalesce works.\nSo does --tritongpu-pipeline.", None),
         ("a CuTe DSL issue where the MLIR `cute-to-nvvm` pass cannot legalize it", "cute-to-nvvm"),
         ("triton: 'canonicalize-pointers' pass dies", "canonicalize-pointers"),
+        ("// -----// IR Dump After TritonGPUPipeline Failed (tritongpu-pipeline) //----- //", "tritongpu-pipeline"),
         ("triton, \u5931\u8d25 pass\uff1aVendorNormalize\uff08compare=true\uff09", "VendorNormalize"),
         ("See lib/Conversion/tritongpu-to-llvm/tritongpu-coalesce.mlir", None),
     ],

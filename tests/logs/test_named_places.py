@@ -29,6 +29,13 @@ def test_an_assertion_that_is_quoted_without_its_end(told: str) -> None:
     assert diagnosis.headline.startswith(("Assertion failed: tile is not met", "Assertion failed in Dialect.cpp: "))
 
 
+def test_a_link_to_the_line_of_an_assertion() -> None:
+    link = "[Sequence.h#L275](https://example.org/blob/main/lib/Sequence.h#L275)"
+    diagnosis = diagnose_text(f"Triton 3.7.0: I get an assertion failure at {link}\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ASSERTION, "Sequence.h", 275)
+
+
 def test_of_several_files_none_is_the_assertions() -> None:
     diagnosis = diagnose_text(
         "Triton 3.7.0: LLVM `iota_range Begin <= End` assertion failed, see Sequence.h:275 and Pipeliner.cpp:31\n"

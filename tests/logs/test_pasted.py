@@ -327,6 +327,12 @@ def test_what_is_below_the_caret_is_not_always_the_reason(below: str) -> None:
     assert diagnosis.headline == "CompilationError at y = x.to(tl.float32)"
 
 
+@pytest.mark.parametrize("title", ["CompilationError: at 8:11", "CompilationError: at 8:11 y = x.to(tl.float32)"])
+def test_a_title_has_the_line_of_the_kernel(title: str) -> None:
+    diagnosis = diagnosed(f"# triton.compiler.errors.{title}\n\nSince 3.2.\n")
+    assert diagnosis.source is not None and (diagnosis.source.line, diagnosis.source.column) == (8, 12)
+
+
 def test_the_items_of_a_report_are_one_exception() -> None:
     report = "- **Exception Type:** RuntimeError\n- **Exception Message:** `ptxas` failed with error code 4294967295:\n"
     assert diagnosed(f"a triton kernel\n{report}").kind is Kind.PTXAS

@@ -20,6 +20,7 @@ _FAILING = regex(
     r"(?:\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting)|\u5931\u8d25\u7684?) ?(?:MLIR )?pass"
     r"(?:,| is| was)?[:\uff1a]? ?[`'\"]?"
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
+    r"|IR Dump After [\w:<>]{1,200} Failed:? \(?(?P<dumped>[a-z][\w-]{2,200})"
     rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
 )
 # As mlir-opt spells it, a class of Triton's, or a name with the word for what it is.

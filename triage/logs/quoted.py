@@ -372,7 +372,7 @@ def _asserted(lines: list[str]) -> Finding | None:
         if called := _CALLED.search(line):
             shown = f"Assertion failed: {called['code']}"
             return Finding(bounded_diagnosis(Kind.ASSERTION, shown, line.strip()), Specificity.DIAGNOSTIC, position)
-        if (at := _ASSERTION_AT.search(line)) and len(named := named_files(line[at.start() :])) == 1:
+        if (at := _ASSERTION_AT.search(line)) and len(named := {*named_files(line[at.start() :])}) == 1:
             ((file, number, function),) = named
             shown, facts = f"Assertion failed in {function or file}: {line.strip()}", {"file": file, "line": number}
             diagnosis = bounded_diagnosis(Kind.ASSERTION, shown, line.strip(), **facts, function=function)

@@ -52,7 +52,8 @@ _IN_ANOTHER = regex(
 _STATED = regex(
     r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
-    r"(?::? {1,4}(?:at )?(?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
+    r"(?::? {1,4}(?:at )?(?P<line>\d{1,7}):(?P<column>\d{1,7})(?::|(?= )|$)(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})"
+    r"|:?\s{0,8}$)"
 )
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
 _QUALIFIED = regex(
