@@ -67,6 +67,8 @@ WRAPPED = [
     ("&#39;tt.dot&#39; op x &lt;y&gt; &amp;&amp; z", ["'tt.dot' op x <y> && z"]),
     ("<pre><code>x</code></pre>", ["x"]),
     ("`x`", ["x"]),
+    ("**LLVM ERROR: x**", ["LLVM ERROR: x"]),
+    ("- **x y** z", ["- **x y** z"]),
     ("- `x`", ["x"]),
     ("| k | LLVM ERROR: x |", ["LLVM ERROR: x"]),
     ("E   x\nE   \nE     y\nz", ["x", "", "  y", "z"]),

@@ -91,6 +91,7 @@ _character = lru_cache(maxsize=256)(html.unescape)
 _TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
 _ERROR = regex(r"\b\w{0,60}(?:Error|Exception)\b|\berror: |\bAssertion\b|\bLLVM ERROR\b")
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
+_BOLD = regex(r"\*\*(?P<text>[^*].{2,16000})\*\*\s{0,8}$")
 # A fence with the first line of the code behind it, where its language stands.
 _FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
 # The items of ComfyUI's report.
@@ -134,7 +135,9 @@ def _weight(cell: str) -> tuple[bool, int]:
 
 
 def strip_markdown(line: str) -> str:
-    """Take the cell with an error, or the longest, of a table's row, and code out of its backticks."""
+    """Take the cell with an error, or the longest, of a table's row, and bold type and code out of their marks."""
+    if bold := _BOLD.match(line):
+        line = bold["text"]
     if line.startswith("| ") and line.rstrip().endswith(" |"):
         line = max(line.strip().strip("|").split(" | "), key=_weight).strip()
     # An even number of ticks inside are the ends of several pieces of code; a single one is an assertion's.
@@ -178,7 +181,7 @@ class Cleaner:
             line = strip_prefixes(line)
         line = self._of_report(self._outdented(line))
         line = line.rstrip("│┃ ") if line.endswith(("│", "┃")) else line
-        return strip_markdown(line) if line[:1] in ("|", "`") else line
+        return strip_markdown(line) if line[:1] in ("|", "`", "*") else line
 
     def _without_marker(self, line: str) -> str:
         """Remove pytest's ``E   `` with the indentation of the block's first line; more indentation is the text's."""
