@@ -45,6 +45,6 @@ def test_process_and_number_are_read_from_the_name() -> None:
     assert labels.numbers(labels.numbered("add-N=-1", 12)) == (os.getpid(), 12)
 
 
-@pytest.mark.parametrize("name", ["add-3596-1-kept", "001-add", "add-EPS=-1e-6", "helion"])
+@pytest.mark.parametrize("name", ["add-3596-1-kept", "001-add", "add-EPS=-1e-6", "helion", ".add-3596-1"])
 def test_other_names_have_no_process(name: str) -> None:
     assert labels.numbers(name) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -167,6 +168,10 @@ class RunFolder:
     def tidy(self) -> None:
         """Remove files that only the run itself needed."""
         (self.path / _TALLY).unlink(missing_ok=True)
+        for entry in set(self.path.glob(".*")):
+            numbers = labels.numbers(entry.name[1:])
+            if numbers is not None and entry.name not in self._before and not is_alive(numbers[0]):
+                shutil.rmtree(entry, ignore_errors=True)
 
     def _folders(self) -> list[Path]:
         """Capture folders, in the order in which the compiles began."""

@@ -37,7 +37,7 @@ def _results() -> Path:
 def forget(folder: Path) -> None:
     """Remove captures of processes that have ended, left by earlier sessions."""
     for old in folder.iterdir():
-        numbers = labels.numbers(old.name)
+        numbers = labels.numbers(old.name.lstrip("."))
         if numbers is not None and not is_alive(numbers[0]):
             shutil.rmtree(old, ignore_errors=True)
 

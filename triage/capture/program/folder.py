@@ -103,6 +103,14 @@ def end(
 
     ``tuned``: it was tried for an autotuner. ``diagnosis``: what is already known about the error."""
     if error is None and not _KEEP_ALL:
+        # Another thread may end the process meanwhile: what is left shall not look like a failure.
+        parent, name = os.path.split(path)
+        hidden = os.path.join(parent, "." + name)
+        try:
+            os.rename(path, hidden)
+            path = hidden
+        except OSError:
+            pass
         shutil.rmtree(path, ignore_errors=True)
         return
     record: Dict[str, Any] = {"where": where, "seconds": round(time.monotonic() - began, 3)}

@@ -46,6 +46,7 @@ def numbered(label: str, number: int) -> str:
 
 
 def numbers(folder: str) -> Optional[Tuple[int, int]]:
-    """The process that wrote the folder of this name, and its number there; None for another kind of name."""
-    ending = re.search(r"-(\d+)-(\d+)\Z", folder)
+    """The process that wrote the folder of this name, and its number there; None for another kind of name. A
+    hidden folder has none, because its files may be incomplete."""
+    ending = re.search(r"\A[^.].*-(\d+)-(\d+)\Z", folder)
     return (int(ending.group(1)), int(ending.group(2))) if ending else None
