@@ -18,7 +18,7 @@ from triage.logs.evidence import attributed, is_about, is_of_others, judged, set
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
-from triage.logs.prefixed import MOST_LINES, behind_prefix
+from triage.logs.prefixed import MOST_CHARACTERS, behind_prefix
 from triage.logs.quoted import quoted, quoted_cause, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
@@ -199,9 +199,9 @@ class _Collector:
         return bool(self.findings) and all(map(chains.lacks_reason, self.findings))
 
     def _behind_prefix(self, window: Window, context: Context, read: Finding | None) -> int:
-        if not self.captured or self.states_a_cause or self._tried >= MOST_LINES:
+        if not self.captured or self.states_a_cause or self._tried >= MOST_CHARACTERS:
             return 0
-        self._tried += 1
+        self._tried += len(window.line) * len(window.readers)
         # After a recognised beginning, the rest of a line may only state a consequence.
         says_less = read is None or read.diagnosis.kind is Kind.OTHER
         if (prefixed := behind_prefix(window)) and (says_less or prefixed[0].specificity > Specificity.TAIL):
