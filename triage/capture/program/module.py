@@ -121,8 +121,13 @@ class KernelModule:
         if not values.is_jitted(function):
             return ""
         package = "triton.experimental.gluon" if is_gluon(function) else "triton"
-        options = "(noinline=True)" if getattr(function, "noinline", False) else ""
-        return "@%s.jit%s\n" % (self.name(sys.modules[package]), options)
+        options = ["noinline=True"] if getattr(function, "noinline", False) else []
+        # Of other parameters the case tells what they are specialized for; of these, since 3.6, it is an error.
+        for option in ("do_not_specialize", "do_not_specialize_on_alignment"):
+            listed = [each.name for each in function.params if each.is_constexpr and getattr(each, option, False)]
+            options += ["%s=%r" % (option, listed)] if listed else []
+        called = "(%s)" % ", ".join(options) if options else ""
+        return "@%s.jit%s\n" % (self.name(sys.modules[package]), called)
 
     def _resolve(self, read: NameRead, scope: Dict[str, Any], text: Text, own: Set[str]) -> None:
         """Make one chain of names mean in the file what it means in the program. ``own``: names bound by the function
