@@ -11,15 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, new_cache, run_program
+from commands import Run, new_cache, run_program, start_triage
 
 from triage.capture.program import labels
 from triage.frontends import documents
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
+from triage.model.compilers import TRITON
 from triage.pipeline import Options, Session
 
 PROGRAMS = Path(__file__).parent / "capture" / "programs"
+REPRODUCERS = Path(__file__).parents[1] / "reproducers"
+
+
+def triton_reproducers() -> list[Path]:
+    """Case folders of all reproducers that ``compile_cases.py`` can compile: kernels of Triton and Gluon."""
+    folders = sorted(path.parent for path in REPRODUCERS.glob("*/case.json"))
+    return [folder for folder in folders if documents.load(folder).compiler == TRITON]
 
 
 def sharing_key(reproducer: str) -> str:
@@ -60,9 +68,17 @@ class Bench:
 
     def run(self, program: str, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Run:
         """Run the program under ``triage run``, and keep the captured cases; without a search for neighbours."""
+        command = self._command(program, arguments, options)
+        return run_program(new_cache(self.folder / "cache"), *command, **self.variables(**variables))
+
+    def start(self, program: str, *arguments: str, options: tuple[str, ...] = ()) -> Run:
+        """The same in a process of its own, which a thread of the test may wait for."""
+        command = self._command(program, arguments, options)
+        return start_triage(new_cache(self.folder / "cache"), "run", *command, **self.variables())
+
+    def _command(self, program: str, arguments: tuple[str, ...], options: tuple[str, ...]) -> list[str]:
         command = [str(self.python), str(PROGRAMS / program), *arguments]
-        given = ["--no-suggest", "-o", str(self.captured), *options, "--", *command]
-        return run_program(new_cache(self.folder / "cache"), *given, **self.variables(**variables))
+        return ["--no-suggest", "-o", str(self.captured), *options, "--", *command]
 
     def document(self, program: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
         """The document of a run."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from running import Bench, signatures
+from running import REPRODUCERS, Bench, signatures, triton_reproducers
 
 from triage.capture.captured import CaptureState
+from triage.capture.program import labels
 from triage.frontends import documents
 from triage.harness.toolchains import Toolchain
 
-REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 WORKER = Path(__file__).parents[2] / "triage/harness/worker"
 CODE = {"abort": 134, "segfault": 139, "exit": 3, "hang": 124}
 BenchOf = Callable[[str], Bench]
@@ -60,25 +60,27 @@ def test_the_case_that_died_is_captured_and_reported(bench_of: BenchOf, version:
         assert document["compiled"] == 1
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("version", "names"),
     [
-        slow("3.0.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "static-assert"]),
-        slow("3.2.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "cluster-sort"]),
-        slow("3.5.1", ["gluon-mfma-shape", "asm-constraint-letter", "float-pointer-offset", "fp8-sort"]),
-        slow("newest", sorted(path.parent.name for path in REPRODUCERS.glob("*/case.json"))),
+        ("3.0.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "static-assert"]),
+        ("3.2.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "cluster-sort"]),
+        ("3.5.1", ["gluon-mfma-shape", "asm-constraint-letter", "float-pointer-offset", "fp8-sort"]),
+        ("newest", None),
     ],
 )
 def test_what_is_captured_of_a_known_failure_fails_alike(
-    bench_of: BenchOf, release: Callable[[str], Toolchain], version: str, names: list[str]
+    bench_of: BenchOf, release: Callable[[str], Toolchain], version: str, names: list[str] | None
 ) -> None:
     """Known failures, compiled by a program, each in a process of its own, from a module with all its neighbours."""
     bench, toolchain = bench_of(version), release(version)
-    folders = [REPRODUCERS / name for name in names]
+    folders = [REPRODUCERS / name for name in names] if names else triton_reproducers()
     done = bench.run("compile_cases.py", str(WORKER), *map(str, folders), options=("--json",))
     lines = [line.split() for line in done.out.splitlines() if line.startswith("case ")]
     failed = {int(pid): Path(folder) for _, folder, pid, status in lines if status != "0"}
-    captured = {int(case.folder.name.partition("-")[0]): case for case in bench.cases()}
+    captured = {pid: case for case in bench.cases() for pid, _ in [labels.numbers(case.folder.name) or (0, 0)]}
     assert failed
     assert sorted(captured) == sorted(failed)
     expected = signatures([documents.load(folder) for folder in failed.values()], toolchain)
