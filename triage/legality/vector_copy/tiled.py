@@ -109,11 +109,12 @@ def violations(
     verifier, by enumeration (see the module).
     """
     broken = _width(bits, dtype, atom)
-    if broken:
+    if not _is_atom(bits, atom):
         return broken
+    # A width that no instruction has is refused with the copy: what does not follow from it is verified as well.
+    count = 1 if broken else max(bits // dtype.bits, 1)
     if atom == "async":
         broken += _spaces(source, destination)
-    count = max(bits // dtype.bits, 1)
     try:
         copy = thread_values(threads, values)
         sides = [thread_vector(side, copy, count, dtype) for side in (source, destination)]
@@ -147,6 +148,11 @@ def _before(release: str | None, first: tuple[int, int]) -> bool:
     return release is not None and (numbers(release) or first) < first
 
 
+def _is_atom(bits: int, atom: str) -> bool:
+    """Whether a copy atom of so many bits can be made."""
+    return bits > 0 if atom == "async" else bits >= 8 and not bits & (bits - 1)
+
+
 def _width(bits: int, dtype: DType, atom: str) -> list[Violation]:
     """Violations of the number of bits alone."""
     if atom == "async":
@@ -155,7 +161,7 @@ def _width(bits: int, dtype: DType, atom: str) -> list[Violation]:
         message = f"cp.async: 'cp_size' only supports {spoken(ASYNC_BITS)} bits, not {bits}"
         return [refuse("vector-copy.width", bits, ASYNC_BITS, SOURCE, message, parameter="bits")]
     allowed = powers(128, max(dtype.bits, 8))
-    if bits & (bits - 1) or bits < 8:
+    if not _is_atom(bits, atom):
         message = f"num_bits_per_copy is a power of two from 8 on, not {bits}"
         return [refuse("vector-copy.width", bits, allowed, SOURCE, message, parameter="bits")]
     if bits < dtype.bits:
@@ -223,6 +229,8 @@ class _Copy:
         yield from self._alignment(1 if self.tensors[0].space == "rmem" else 0)
 
     def asynchronous(self) -> Iterator[Violation]:
+        if self.bits not in ASYNC_BITS:
+            return
         for index in (0, 1):
             yield from self._alignment(index)
 
