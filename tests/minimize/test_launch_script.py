@@ -66,7 +66,8 @@ WIDE = {
     "kernel": {"file": "kernel.py", "name": "wide"},
     "signature": {"x_ptr": "*fp32", "y_ptr": "*fp32"},
     "constexprs": {"N": 64},
-    "options": {"num_stages": 9},
+    # Up to 3.2 only one operand of the dot is pipelined: 9 stages exceed the limit from 3.3 on, 16 in every release.
+    "options": {"num_stages": 16},
 }
 COPIED = {
     "kernel": {"file": "kernel.py", "name": "copied"},
