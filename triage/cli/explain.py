@@ -36,8 +36,8 @@ class _Rules(click.Group):
             return importlib.import_module("triage.cli.explain_cost").command  # type: ignore[no-any-return]
         if cmd_name not in rules.names():
             close = difflib.get_close_matches(cmd_name, rules.names(), 1)
-            hint = f", did you mean {close[0]}?" if close else ""
-            ctx.fail(f"no rule {cmd_name!r}{hint} Rules are {', '.join(rules.names())}.")
+            hint = f"did you mean {close[0]}? The" if close else "the"
+            ctx.fail(f"no rule {cmd_name!r}; {hint} rules are {', '.join(rules.names())}.")
         return _command(rules.rule(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
