@@ -250,6 +250,8 @@ def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:
 
 #: Cached per line: neighbouring failures share the lines around them.
 _has_run = lru_cache(64)(other_programs.has_run)
+_is_tritons = lru_cache(64)(environment.is_tritons)
+_is_of_a_build = lru_cache(64)(other_programs.is_of_a_build)
 
 
 def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
@@ -268,9 +270,9 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
         return replace(finding, foreign=traceback)
     # Triton's own launcher is compiled and linked as well.
-    if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.is_tritons, near)):
+    if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_tritons, near)):
         return replace(finding, foreign=False)
-    if diagnosis.kind is Kind.ENVIRONMENT and any(map(other_programs.is_of_a_build, near)):
+    if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_of_a_build, near)):
         return replace(finding, foreign=True)
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.called_by_python, islice(window.after, _NEAR))):
         return replace(finding, foreign=False)
