@@ -15,6 +15,7 @@ from commands import Triage, new_cache
 from golden_files import Golden
 
 from triage.cases.artifacts import generated
+from triage.cases.artifacts.resolve import is_generated
 from triage.cases.locate import locate, locate_all
 from triage.harness.toolchains import Toolchain
 from triage.model.diagnosis import Kind
@@ -274,3 +275,10 @@ def test_helions_folder(tmp_path: Path, cli: Triage) -> None:
     done = cli("check", broken)
     assert done.code == 2
     assert "without a launch that can be read" in done.err
+
+
+@pytest.mark.parametrize("text", ['MARK = "triton_heuristics."', "# see async_compile.triton(name, source)"])
+def test_a_file_that_names_what_inductor_calls_is_no_module_of_it(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "notes.py"
+    file.write_text(f"{text}\n")
+    assert not is_generated(file, tmp_path)

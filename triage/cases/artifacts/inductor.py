@@ -8,6 +8,7 @@ Block sizes are chosen when the program runs; the final choice is in the ``.best
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from triage.model.target import Target
 
 TOOL = "torch inductor"
 """Value of ``origin.tool``."""
-_MARKS = ("triton_heuristics.", "async_compile.triton(")
+_WRITTEN = re.compile(r"^(?:@triton_heuristics\.\w|\w+ = async_compile\.triton\()", re.MULTILINE)
 _LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _META_OPTIONS = ("enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim")
 _MOST_BEST = 4096
@@ -40,7 +41,7 @@ class Generated:
 
 def is_inductors(text: str) -> bool:
     """Whether Inductor may have written this."""
-    return any(mark in text for mark in _MARKS)
+    return _WRITTEN.search(text) is not None
 
 
 def kernels(text: str) -> Iterator[Generated]:
