@@ -101,6 +101,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(cli: Triage, tmp_pa
         "cannot be read: Is a directory; give a log file, or - for standard input",
     ]
     assert done.out.startswith("1 log, 1 bug\n")
+    assert cli("log", tmp_path / "missing", tmp_path).out == ""
 
 
 def test_utf_16_as_windows_writes_it(cli: Triage, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], explain: bool, as_json
                 record.log(name, result.causes, result.matches)
     finally:
         # After an interrupt, those that were read until then.
-        if not as_json and several:
+        if not as_json and several and results:
             render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
         elif not as_json:
             for result in results:

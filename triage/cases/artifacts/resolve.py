@@ -136,7 +136,7 @@ def _of_modules(path: Path, modules: list[Path], default: Target) -> Located:
     complete = {key: case for key, case in all_cases.items() if not generated.missing(case)}
     texts = {(case.name, case.read()) for case in complete.values()}
     cases = [case for key, case in all_cases.items() if key in complete or (case.name, case.read()) not in texts]
-    note = f"{path}: {len(modules)} generated modules with {len(cases)} kernels and configurations"
+    note = f"{path}: {count(len(modules), 'generated module')} with {len(cases)} kernels and configurations"
     if died := _died_below(path):
         distinct, cases = cases, []
         for remains in died:
