@@ -63,6 +63,25 @@ def test_a_pass_manager_s_failure_in_a_sentence(text: str, pass_name: str | None
     assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, pass_name)
 
 
+FATAL = "LLVM ERROR: pthread_join failed: Invalid argument"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"Our kernel crashes ({FATAL}) on A100.",
+        f"\u8fd0\u884c triton \u5185\u6838\u62a5\u9519\uff1a{FATAL}",
+        f"triton *{FATAL}*",
+        f"<b>{FATAL}</b> with triton 3.2",
+        f"triton error={FATAL}",
+    ],
+)
+def test_an_error_however_a_sentence_sets_it_off(told: str) -> None:
+    diagnosis = diagnosed(f"We use triton 3.2.\n{told}\n")
+    assert diagnosis.kind is Kind.LLVM_FATAL
+    assert "pthread_join failed: Invalid argument" in diagnosis.headline
+
+
 def test_an_error_quoted_in_a_sentence() -> None:
     diagnosis = diagnosed(
         "```python\n@cute.jit\ndef show(m: Int32):\n    cute.printf(m)\n```\n"

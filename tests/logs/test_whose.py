@@ -44,6 +44,10 @@ OTHERS = {
         "collect2: ld returned 1 exit status\nerror: command 'gcc' failed with exit status 1\n",
         "ld: cannot find -lcuda",
     ),
+    "a program without a driver": (
+        "I run evaluate.py of this project and it stops:\nRuntimeError: Found no NVIDIA driver on your system.\n",
+        "RuntimeError: Found no NVIDIA driver on your system.",
+    ),
     "a build with cmake": (
         "# Compile bug: ptxas fatal : Ptx assembly aborted due to errors\n\n"
         "[ 51%] Building CUDA object src/CMakeFiles/x.dir/mm.cu.o\n",

@@ -88,7 +88,7 @@ _SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?
 _PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _character = lru_cache(maxsize=256)(html.unescape)
-_TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
+_TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary|p|div|li|b|strong|em)(?: [^<>]{0,200})?/?>")
 _ERROR = regex(r"\b\w{0,60}(?:Error|Exception)\b|\berror: |\bAssertion\b|\bLLVM ERROR\b")
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
 _BOLD = regex(r"\*\*(?P<text>[^*].{2,16000})\*\*\s{0,8}$")

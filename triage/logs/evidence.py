@@ -214,7 +214,9 @@ def _longest(finding: Finding) -> float:
         return 0  # input of any compiler; the error does not mention Triton
     if stack_trace.is_stack(finding.diagnosis) or any(rule(finding.diagnosis) for rule in _MAY_BE_OTHERS):
         return 0
-    if _OF_TORCH.search(finding.diagnosis.message) or other_programs.is_without_terms(finding.diagnosis):
+    message = finding.diagnosis.message
+    of_torch = _OF_TORCH.search(message) is not None or environment.is_of_driver(message)
+    if of_torch or other_programs.is_without_terms(finding.diagnosis):
         return 1  # users ask about such a line alone
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST

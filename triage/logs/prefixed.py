@@ -23,7 +23,8 @@ _MOST_BEGINNINGS = 8
 _BEGINNING = regex(
     r"^\s{1,80}(?=\S)|^(?:[-+•]|\d{1,3}\.)\s{1,4}(?=\S)"
     r"|(?::(?!\s{1,8}(?:fatal )?error: )|[\])>|#*;]|--|//| -|=>|->|→)\s{1,8}(?=\S)"
-    # languages without spaces
+    # a type face, a field, and languages without spaces
+    r"|(?:\s|^)\*{1,3}(?=['\w])|(?<=error)=['\"]?(?=\w)|\uff1a\s{0,4}(?=\S)"
     r"|(?<=[\u3040-\u30ff\u4e00-\u9fff])(?=error: \S)"
     r"|\s(?=(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): \S)"
 )

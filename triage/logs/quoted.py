@@ -47,7 +47,12 @@ _ABOUT = regex(
 # Of glog and absl, which the compiler does not use.
 _CHECK = "Check failed: "
 # What stands in quotation marks of any kind; a word alone is a name.
-_FRAGMENT = regex(r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)")
+# The last of them in parentheses, with one pair inside at most, where its first word tells what it is.
+_FRAGMENT = regex(
+    r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
+    r"|(?<=\s)\(((?:LLVM ERROR|ptxas (?:fatal|error) {0,3}|error"
+    r"|(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception)): [^()\n]{4,400}(?:\([^()\n]{0,200}\)[^()\n]{0,400})?)\)"
+)
 _SHORTEST = 12
 _RUN = "PassManager::run failed"
 _RUN_FAILED = regex(

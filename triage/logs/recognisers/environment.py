@@ -132,6 +132,11 @@ def is_tritons(line: str) -> bool:
     return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
 
 
+def is_of_driver(message: str) -> bool:
+    """True for what torch says of any program where there is no driver or GPU."""
+    return _DRIVER.search(message) is not None
+
+
 def called_by_python(line: str) -> bool:
     """True for the head of a traceback, as notebooks print it, of Python that ran a command itself, as Triton does."""
     return _CALLED_BY_PYTHON.match(line) is not None
