@@ -51,7 +51,8 @@ _CHECK = "Check failed: "
 _FRAGMENT = regex(
     r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
     r"|(?<=\s)\(((?:LLVM ERROR|ptxas (?:fatal|error) {0,3}|error"
-    r"|(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception)): [^()\n]{4,400}(?:\([^()\n]{0,200}\)[^()\n]{0,99})?)\)"
+    r"|(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception)): "
+    r"[^()\n]{4,400}(?:\([^()\n]{0,200}\)[^()\n]{0,400})?)\)"
 )
 _SHORTEST = 12
 _RUN = "PassManager::run failed"
