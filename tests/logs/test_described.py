@@ -38,6 +38,41 @@ def test_a_signal_of_the_processor_needs_no_word_about_a_compiler() -> None:
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ABORT, "Vectorize.cpp", 42)
 
 
+WHOLE = "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        (
+            f"It ended in `Triton Error [CUDA]: an illegal\nmemory access was encountered`.\n\n    {WHOLE}\n",
+            Kind.LAUNCH_ERROR,
+            "The driver could not run the kernel: an illegal memory access was encountered",
+        ),
+        (
+            "With triton I met `device kernel image is invalid` on a V100.\n",
+            Kind.LAUNCH_ERROR,
+            "The driver could not load the kernel: device kernel image is invalid",
+        ),
+        (
+            "CuTe DSL 4.3:\nError Code: 35\n- Error name: (<E.ok: 0>, b'cudaErrorInsufficientDriver')\n",
+            Kind.LAUNCH_ERROR,
+            "The driver could not run the kernel: cudaErrorInsufficientDriver",
+        ),
+        ("Error 'ptxas' failed with error code 255 with triton\n", Kind.PTXAS, "ptxas: failed with exit code 255"),
+        (
+            "import triton\nFatal Python error: parachute: (parachute) Segmentation Fault\n",
+            Kind.SEGFAULT,
+            "parachute: (parachute) Segmentation Fault",
+        ),
+    ],
+)
+def test_an_error_of_the_driver_or_the_assembler_as_it_is_passed_on(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.headline) == (kind, headline)
+    assert "CUDA error" not in diagnosis.message
+
+
 def test_a_line_of_source_in_a_notebook_s_traceback_is_no_failure() -> None:
     shown = "     29         msg += 'Please create a symlink of libcuda.so to any.'\n---> 30     assert a, msg\n"
     diagnosis = diagnosed(f"in libcuda_dirs()\n{shown}\nAssertionError: libcuda.so cannot found!\n")

@@ -52,6 +52,22 @@ def test_an_assertion_of_a_title_is_where_it_is_cut_off_below() -> None:
     assert diagnosis.headline.endswith("layout is not supported")
 
 
+def test_an_assertion_whose_marks_were_taken_for_those_of_code() -> None:
+    said = (
+        "`/b/lib/ToLLVM.cpp:726: void mlir::triton::(anonymous namespace)::lower(ModuleOp): Assertion ok(op) failed.`"
+    )
+    diagnosis = diagnose_text(f"The backward pass fails at {said}\n\ntriton 3.4\n")
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("ToLLVM.cpp", 726, "lower")
+
+
+def test_a_frame_as_a_report_shortens_it() -> None:
+    error = "triton.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376"
+    diagnosis = diagnose_text(f"### Training fails\n```\n{error}\nops/rule/chunk_bwd.py:499 chunk_bwd_intra\n```\n")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("ops/rule/chunk_bwd.py", 499)
+
+
 def test_an_assertion_in_a_cell_of_a_table() -> None:
     cell = 'fp16 | net | static llvm::X* llvm::X::Create(llvm::Ops,   int):   Assertion `ok(S) && "Invalid!"\'   failed'
     diagnosis = diagnose_text(f"type | model | error\n-- | -- | --\n{cell}\n")

@@ -280,6 +280,35 @@ def test_a_library_that_goes_on_without_triton_is_told_of_where_nothing_else_fai
     assert all(found.confidence < 0.5 for found in triage.match(full))
 
 
+DEVICE = (
+    "/w/cutlass/subbyte.h:96: cutlass::subbyte<4>::subbyte(int): block: [26,1,0], thread: [8,10,0] Assertion "
+    "`value < bound` failed.\n"
+)
+SEEN = (
+    "python3: /w/dag.cpp:1050: engine::gen::dag_t::schedule(engine::ir::block*): Assertion `op->is_tensor()' failed.\n"
+    '#2  0x00007f0e in __assert_fail_base (assertion=0x7f0c "op->is_tensor()", file=0x7f0c "/w/dag.cpp", '
+    "line=1050, function=<optimized out>) at assert.c:92\n"
+)
+STATIC = 'inc/sm120.inl(158): error: static assertion failed with "CTA tile must have a contiguous extent."\n'
+
+
+@pytest.mark.parametrize("log", [DEVICE, SEEN])
+def test_an_assertion_of_another_program_s_code(log: str) -> None:
+    diagnosis = diagnose_any(log)
+    assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+
+
+def test_a_static_assertion_is_none_that_failed_as_the_compiler_ran() -> None:
+    diagnosis = diagnose_any(f"[BUG] CuTe DSL: the build fails\n\n{STATIC}")
+    assert diagnosis is not None and diagnosis.kind is not Kind.ASSERTION
+
+
+def test_a_foreign_assertion_without_a_place_makes_no_other_failure_foreign() -> None:
+    foreign = "void engine::core::Step(int): Assertion `p' failed.\n"
+    diagnosis = diagnose_text(f"{foreign}\nRuntimeError: Triton Error [CUDA]: invalid argument\n")
+    assert diagnosis is not None and diagnosis.kind is Kind.LAUNCH_ERROR
+
+
 def test_an_error_that_processes_wrote_over_each_other_has_triton_s_words() -> None:
     garbled = 'loc("/w/k.pyloc(t"e/ntiony":110s/:w23)or: error: ksoperation scheduled before its operandsp\n'
     garbled += 'y"ps:/pi110t:_s23p)a: rerror: soperation scheduled before its operandse_\n'

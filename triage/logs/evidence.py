@@ -354,7 +354,11 @@ def settled(
         return has_run or in_prose or beside or lines > _longest(finding)
 
     # A debugger shows what the assertion that it stopped at printed once more, without the function.
-    of_others = {(at.file, at.line) for at in (f.diagnosis for f in known if f.foreign) if at.kind is Kind.ASSERTION}
+    of_others = {
+        (finding.diagnosis.file, finding.diagnosis.line)
+        for finding in known
+        if finding.foreign and finding.diagnosis.kind is Kind.ASSERTION and finding.diagnosis.file
+    }
     result: list[Finding] = []
     for finding in known:
         # A generic process end without evidence of a compile belongs to the failure above it.

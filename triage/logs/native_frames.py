@@ -51,13 +51,18 @@ _FORMATS: tuple[tuple[str, str], ...] = (
         rf"==\d{{1,9}}==\s{{1,8}}(?:at|by) {_HEX}: (?P<function>{_ANY})"
         rf" \((?:in \S{{1,400}}|{_AT}:(?P<line>\d{{1,7}}))\)$",
     ),
+)
+#: What is a frame only among others.
+_AMONG_OTHERS: tuple[tuple[str, str], ...] = (
     ("3: mlir::A::f() A.cpp:12", rf"\d{{1,3}}[.:] (?P<function>{_SCOPED})(?: {_AT}:(?P<line>\d{{1,7}}))?$"),
     ("mlir::A::f(int) const", rf"(?P<function>{_SCOPED}\)(?: const)?)$"),
 )
-_FRAME = tuple(regex(rf"\s{{0,16}}(?:{pattern})") for _, pattern in _FORMATS)
-EXAMPLES = tuple(example for example, _ in _FORMATS)
-_ALONE = len(_FORMATS) - 2
-"""From this format on, a line is a frame only among others."""
+_FRAMES = tuple(
+    (regex(rf"\s{{0,16}}(?:{pattern})"), is_certain)
+    for formats, is_certain in ((_FORMATS, True), (_AMONG_OTHERS, False))
+    for _, pattern in formats
+)
+EXAMPLES = tuple(example for example, _ in (*_FORMATS, *_AMONG_OTHERS))
 _FEWEST = 3
 """Lines without an address that are a stack."""
 _MOST = 2_000
@@ -67,11 +72,11 @@ def shown_frame(line: str) -> tuple[str, bool] | None:
     """What a frame shows, ``function file:line``, and whether its format tells that it is one; None for other lines."""
     if "::" not in line and "+0x" not in line:
         return None
-    for number, pattern in enumerate(_FRAME):
+    for pattern, is_certain in _FRAMES:
         if frame := pattern.match(line.rstrip()):
             parts = frame.groupdict()
             at = f" {parts['file']}:{parts['line']}" if parts.get("line") else ""
-            return f"{parts['function']}{at}", number < _ALONE
+            return f"{parts['function']}{at}", is_certain
     return None
 
 

@@ -71,8 +71,13 @@ def _lacks_stack(diagnosis: Diagnosis) -> bool:
     return may_be_native or _lacks_function(diagnosis)
 
 
-def _gave_up(diagnosis: Diagnosis, *kinds: Kind) -> bool:
-    return diagnosis.kind in kinds or diagnosis.kind.has(Trait.GAVE_UP)
+def _gave_up(diagnosis: Diagnosis) -> bool:
+    return diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis)
+
+
+def _may_be_cut(diagnosis: Diagnosis) -> bool:
+    is_diagnostic = diagnosis.kind is Kind.MLIR_DIAGNOSTIC and not _is_located(diagnosis)
+    return is_diagnostic or _gave_up(diagnosis)
 
 
 def _lacks_kernel(diagnosis: Diagnosis) -> bool:
@@ -112,16 +117,10 @@ def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
 #: The pass and the code that failed, which distinguish failures.
 _IN_COMPILER = (
     _Rule(_lacks_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
-    _Rule(
-        lambda diagnosis: _gave_up(diagnosis, Kind.MLIR_DIAGNOSTIC) and not _is_located(diagnosis),
-        lambda shown, _: cut_assertion(shown.lines),
-    ),
+    _Rule(_may_be_cut, lambda shown, _: cut_assertion(shown.lines)),
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
-    _Rule(
-        lambda diagnosis: _gave_up(diagnosis) and not _is_located(diagnosis),
-        lambda shown, _: named_file(shown.lines),
-    ),
+    _Rule(_gave_up, lambda shown, _: named_file(shown.lines)),
 )
 #: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
 _IN_PYTHON = (

@@ -5,6 +5,7 @@ Only for a text without any other failure, and of a few lines, or about Triton: 
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from triage.logs.diagnostic_lines import parse
 from triage.logs.evidence import LAUNCH
@@ -292,8 +293,8 @@ def _fragment(position: int, text: str, read: Callable[[Window], Finding | None]
     if llvm_diagnostic.error_text(f"error: {text}"):
         return Finding(bounded_diagnosis(Kind.LLVM_DIAGNOSTIC, f"LLVM: {text}", text), Specificity.EXCEPTION, position)
     # Of an error of the driver's.
-    if launch_error.error_text(f"error: {text}"):
-        return read(Window(position, f"CUDA error: {text}", (), (), ()))
+    if launch_error.error_text(f"error: {text}") and (finding := read(Window(position, f"error: {text}", (), (), ()))):
+        return replace(finding, diagnosis=replace(finding.diagnosis, message=text))
     if finding := _bare(position, text, read):
         return finding
     if _NO_NAME.match(text):

@@ -43,7 +43,8 @@ def failure(
     if diagnosis.source is not None:
         _source(console, diagnosis.source)
     for note in (*diagnosis.notes, *notes):
-        paragraph(console, note)
+        if note not in diagnosis.message:
+            paragraph(console, note)
     if matches:
         section(console, "Cause")
         # Of a case, what helps is compiled for the user's own kernel, and shown as a suggestion.
