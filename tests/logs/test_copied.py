@@ -15,10 +15,16 @@ Traceback (most recent call last):
     scale_rows[grid](x, n)
   File "/v/site-packages/triton/compiler/compiler.py", line 100, in make_ir
     return ast_to_ttir(self.fn, self, context=context, options=options)
-triton.compiler.errors.CompilationError: at 4:11:
+triton.compiler.errors.CompilationError: at 11:8:
 def scale_rows(x, n):
     row = tl.program_id(0)
+    a = row + 1
+    b = row + 2
+    c = row + 3
+    d = row + 4
+    e = row + 5
 
+    f = row + 6
     at = x + row * n
     v = tl.load(at, mask=row)
         ^
@@ -42,7 +48,7 @@ def test_a_report_however_it_was_copied(copied: str) -> None:
     lines = COPIED[copied](REPORT.split("\n"))
     diagnosis = diagnose_text("\n".join([ABOUT, "", *lines, "", "Any idea?"]))
     assert diagnosis is not None and diagnosis.source is not None
-    assert (diagnosis.headline, diagnosis.source.line) == ("ValueError: the mask is no block", 4)
+    assert (diagnosis.headline, diagnosis.source.line) == ("ValueError: the mask is no block", 11)
 
 
 @pytest.mark.parametrize("copied", COPIED)
@@ -71,7 +77,7 @@ def test_what_was_not_copied_so_is_left_as_it_is(text: str) -> None:
 
 def test_lines_that_a_terminal_cut_over_a_whole_text() -> None:
     lines = [f"step {number}: " + "loss 0.25 " * 12 for number in range(4)]
-    cut = [line[at : at + 90] for line in [*lines, NOTE] for at in range(0, len(line), 90)]
+    cut = [line[at : at + 90] for line in [*lines, "", NOTE] for at in range(0, len(line) or 1, 90)]
     diagnosis = diagnose_text("\n".join(["With Triton:", *cut]))
     assert diagnosis is not None
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Dialect.cpp", 12, "A::f")

@@ -63,7 +63,7 @@ def test_a_pass_manager_s_failure_in_a_sentence(text: str, pass_name: str | None
     assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, pass_name)
 
 
-FATAL = "LLVM ERROR: pthread_join failed: Invalid argument"
+FATAL = "ptxas fatal   : Unresolved extern function 'missing'"
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ FATAL = "LLVM ERROR: pthread_join failed: Invalid argument"
 )
 def test_an_error_however_a_sentence_sets_it_off(told: str) -> None:
     diagnosis = diagnosed(f"We use triton 3.2.\n{told}\n")
-    assert diagnosis.kind is Kind.LLVM_FATAL
-    assert "pthread_join failed: Invalid argument" in diagnosis.headline
+    assert diagnosis.kind is Kind.PTXAS
+    assert "Unresolved extern function 'missing'" in diagnosis.headline
 
 
 def test_an_error_quoted_in_a_sentence() -> None:
