@@ -43,6 +43,7 @@ _LOCATION = regex(
 _TEMPORARY = regex(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
 _SSA = regex(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
 _DAG_NODE = regex(r"\bt\d{1,6}(?=[:,]|\b)")
+_ANGLE_BRACKET = regex(r"[<>]")
 _LAYOUT_NAME = regex(r"(?:#[A-Za-z_]|!cute)[\w.]{0,78}$")
 _LAYOUT_ALIAS = regex(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
 _SHAPED = regex(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
@@ -84,15 +85,16 @@ _TRAILING = regex(r"[\s.!:;,]{1,64}$")
 def without_layout_bodies(text: str) -> str:
     """``#ttg.blocked<{sizePerThread = [1]}>`` -> ``#ttg.blocked``, nested ones with their outermost; CuTe's types."""
     outside: list[str] = []
-    depth = 0
-    for index, character in enumerate(text):
+    depth = start = 0
+    for bracket in _ANGLE_BRACKET.finditer(text):
+        at, opens = bracket.start(), bracket.group() == "<"
         if depth:
-            depth += (character == "<") - (character == ">" and text[index - 1] != "-")
-        elif character == "<" and _LAYOUT_NAME.search(text[max(0, index - 80) : index]):
+            depth += 1 if opens else -(text[at - 1] != "-")
+            start = at + 1
+        elif opens and _LAYOUT_NAME.search(text[max(0, at - 80) : at]):
+            outside.append(text[start:at])
             depth = 1
-        else:
-            outside.append(character)
-    return "".join(outside)
+    return "".join(outside) if depth else "".join([*outside, text[start:]])
 
 
 def _numeric_class(types: re.Match[str]) -> str:
