@@ -81,7 +81,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("the numbers of lines, as viewers show them beside a traceback", r"\d{1,6}[:|]? (?=  File \"|Traceback \()"),
-    ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
+    ("a list's item that is code, or of a traceback", r"(?:[-*]|\d{1,3}\.) (?=`|Traceback \(most |  File \")"),
     ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
 )
 _SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")

@@ -87,6 +87,8 @@ ANCHORS = (
     ".py:",
     ".py](",
     ".py in ",
+    ".py, line ",
+    ".py`, line ",
     ".py(",
     "Cell In[",
     "Input In [",

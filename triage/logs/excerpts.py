@@ -22,6 +22,7 @@ from triage.logs.reading import Log, blocks
 from triage.logs.recognisers import Recogniser
 from triage.logs.sieve import Sieve
 from triage.logs.surroundings import ENDS
+from triage.logs.user_frames import MOST_SHOWN, is_notebooks
 from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
 from triage.model.compilers import COMPILERS, Compiler
 
@@ -191,7 +192,8 @@ class Excerpts:
             self._left -= LINES_BEFORE if above else 0
             begins = not header and self._clean.is_summary
             line = Line(position, text, above, readers, self._dump, begins)
-        self._owed = LINES_AFTER if surrounded else max(self._owed - 1, 0)
+        shown = MOST_SHOWN if not surrounded and readers is not None and is_notebooks(text) else 0
+        self._owed = LINES_AFTER if surrounded else max(self._owed - 1, shown)
         if header or DUMP_HEADER in raw:
             self._dump = Dump()
             self._dump.add(data, at)

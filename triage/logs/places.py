@@ -28,6 +28,7 @@ from triage.logs.user_frames import closing_line, with_text
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 
+_FATAL = "LLVM ERROR: "
 Fields: TypeAlias = Mapping[str, Any]
 #: Exceptions that vendors' compilers raise when a pass fails.
 _RAISED_BY_PASS = "MLIRCompilationError"
@@ -103,15 +104,27 @@ def _open_source(shown: _Shown, kind: Kind) -> Fields | None:
 
 
 def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
-    """The location of the first failure of the same kind, or the user's line in the last traceback if none has one.
+    """The location of the first failure of the same kind or text, or the user's line in the last traceback if none has
+    one.
 
     A short text is about one failure.
     """
     if not shown.lines:
         return None
     located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
-    first = next((diagnosis.source for diagnosis in located if diagnosis.kind is kind), None)
-    return {"source": first if located else shown.context.last_source}
+    messages = [finding.diagnosis.message for finding in shown.findings if finding.diagnosis.kind is kind]
+    alike = (
+        diagnosis.source
+        for diagnosis in located
+        if diagnosis.kind is kind or any(_is_part(diagnosis.message, message) for message in messages)
+    )
+    return {"source": next(alike, None) if located else shown.context.last_source}
+
+
+def _is_part(message: str, other: str) -> bool:
+    """Whether one of two messages repeats the other: what gives up quotes the reason."""
+    first, second = (text.partition(_FATAL)[2] or text for text in (message, other))
+    return first in second or second in first
 
 
 #: The pass and the code that failed, which distinguish failures.

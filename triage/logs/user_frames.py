@@ -9,22 +9,29 @@ from triage.logs.cute_texts import OF_WORKER
 from triage.logs.patterns import regex
 from triage.model.diagnosis import SourceLocation
 
+# How an item of a list begins.
+_ITEM = r"(?:(?:[-*+\u2022]|\d{1,3}[.)]) {1,3})?"
 _FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d'
     r"|^(?P<pytest>[^\s:\"]{1,400}\.py):\d{1,7}:(?: (?:in )?(?!\w{0,60}Warning\b)\w| ?$)"
     r"|^File \[?(?P<ipython>(?:[A-Za-z]:)?[^:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in [\w<]"
     r"|^(?P<rich>(?:[A-Za-z]:\\|/)[^:\"]{1,400}\.py):\d{1,7} in [\w<]"
-    # as people shorten them in a report
-    r"|^ {0,8}(?P<short>[^\s:\"]{1,400}\.py):\d{1,7}(?: {1,8}[a-z_]\w{2,80}$| {2,8}[a-zA-Z_])"
+    # as people shorten them in a report, or list them
+    r"|^ {0,8}(?P<short>[^\s:\"]{1,400}\.py):\d{1,7}(?: {1,8}[a-z_]\w{2,80}(?:\(\))?$| {2,8}[a-zA-Z_])"
+    rf"|^ {{0,8}}{_ITEM}(?P<listed>[^\s:\"`]{{1,400}}\.py):\d{{1,7}}`?(?:,? in|:| (?:\u2192|->|-)) `?[\w<]"
+    rf"|^ {{0,40}}{_ITEM}(?:File )?`?(?P<unquoted>[^\s:\",`]{{1,400}}\.py)`?, line \d{{1,7}},? in `?[\w<]"
+    r"|^ {0,8}at (?:(?:[\w.]{1,200} \()?(?P<at>[^\s:\"()]{1,400}\.py):\d{1,7}(?:\)| in \w))"
     # pybind11's, innermost first
     r"|^ {1,8}(?P<pybind>[^\s:\"()]{1,400}\.py)\(\d{1,7}\): [\w<]"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, \[?line \d|,? in [\w<])"
 )
-_NUMBER = regex(r'["\]], \[?line (?P<python>\d{1,7})|\.py:(?P<plain>\d{1,7})|\.py\((?P<pybind>\d{1,7})\): ')
-# The line of the source that a notebook's frame is at, and how many lines it shows at most up to that one.
+_NUMBER = regex(r'(?:["\]]|\.py`?), \[?line (?P<python>\d{1,7})|\.py:(?P<plain>\d{1,7})|\.py\((?P<pybind>\d{1,7})\): ')
+# The line of the source that a notebook's frame is at.
 _ARROW = regex(r"-{1,6}> ?(?:(?P<line>\d{1,7})|\[(?P<linked>\d{1,7})\]\(\S{0,400}\))(?P<text>(?: .{0,1000})?)$")
-_MOST_SHOWN = 6
+#: Lines that such a frame shows at most, up to that one.
+MOST_SHOWN = 6
+_NOTEBOOKS = ("ipython", "colab", "cell")
 # Python's own files, code that has none or is no Python, and the libraries that launch kernels for others.
 _OF_LIBRARY = regex(
     r"^<(?!ipython-input-)|\.(?:c|cc|cpp|h|pyx|pxi|so)$|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)|[\\/]torch[\\/]|torchinductor_"
@@ -32,6 +39,8 @@ _OF_LIBRARY = regex(
     r"|(?:-packages|[\\/]python)[\\/]triton[\\/]"
     # a script that pip installed
     r"|[\\/]bin[\\/][^\\/.]{1,80}$"
+    # without folders, as people shorten them
+    r"|^(?:jit|compiler|code_generator|autotuner)\.py$"
     r"|[\\/]helion[\\/](?:runtime|autotuner|_compiler)\b|[\\/]jax(?:_triton)?[\\/]",
     re.IGNORECASE,
 )
@@ -49,10 +58,16 @@ def frame_file(line: str) -> str | None:
     return frame[frame.lastgroup or 0] if frame else None
 
 
+def is_notebooks(line: str) -> bool:
+    """True for a frame as IPython and Colab print it, with lines of the source below it."""
+    frame = _FRAME.match(line)
+    return frame is not None and frame.lastgroup in _NOTEBOOKS
+
+
 def is_innermost_first(line: str) -> bool:
     """True for a frame of a traceback whose innermost frame stands above the others."""
     frame = _FRAME.match(line)
-    return frame is not None and frame.lastgroup == "pybind"
+    return frame is not None and frame.lastgroup in ("pybind", "at")
 
 
 def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocation | None:
@@ -64,7 +79,7 @@ def users_line(file: str, line: str, after: Iterable[str] = ()) -> SourceLocatio
         return None
     if number := _NUMBER.search(line):
         return SourceLocation(file, int(number[number.lastgroup or 0]))
-    marked = next(filter(None, map(_ARROW.match, islice(after, _MOST_SHOWN))), None)
+    marked = next(filter(None, map(_ARROW.match, islice(after, MOST_SHOWN))), None)
     if marked is None:
         return None
     return SourceLocation(file, int(marked["line"] or marked["linked"]), text=marked["text"].strip() or None)

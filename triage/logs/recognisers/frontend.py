@@ -49,6 +49,9 @@ _IN_ANOTHER = regex(
     r"(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception): .{0,200}\berror:? ['\"]at "
     r"(?P<position>\d{1,7}:\d{1,7}:.{0,4000})"
 )
+# What is left of it in a report of `str(error)`: `Job failed: at 2:34:`, above the kernel.
+_UNNAMED = regex(r"(?:.{0,400}[\s:(])?(?P<position>at [1-9]\d{0,6}:\d{1,7}:)\**(?P<rest>(?:\s.{0,400})?)$")
+_OF_KERNEL = regex(r"\s{0,64}(?:def \w{1,200}\(|@triton\.|@gluon\.)|.{0,400}\b(?:t|g|ttg)l\.[a-z]")
 _STATED = regex(
     r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
@@ -158,8 +161,18 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
     return excerpt, cause, caret + 1 + len(cause)
 
 
+def _unnamed(line: str, after: Sequence[str]) -> str | None:
+    """The exception's first line where only the position in it was printed, above an excerpt of a kernel."""
+    position = _UNNAMED.match(line)
+    if position is None or not any(map(_OF_KERNEL.match, [position["rest"], *islice(after, _MAX_EXCERPT)])):
+        return None
+    return f"{FRONTEND_ERRORS[0]}: {position['position']}{position['rest']}"
+
+
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
+    if not any(name in line for name in FRONTEND_ERRORS) and (unnamed := _unnamed(line, window.after)):
+        line = unnamed
     if another := _IN_ANOTHER.match(line):
         line = f"{FRONTEND_ERRORS[0]}: at {another['position']}"
     after: Sequence[str] = window.after
@@ -205,13 +218,14 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=(*FRONTEND_ERRORS, "rror 'at ", 'rror "at ', "rror: 'at "),
+    anchors=(*FRONTEND_ERRORS, "rror 'at ", 'rror "at ', "rror: 'at ", *(f"at {digit}" for digit in range(1, 10))),
     read=_read,
     examples={
         "triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
         r"<Task finished exception=CompilationError('at 1:0:\ndef k():\n^')>": Kind.FRONTEND_ERROR,
+        "Error running job: at 2:4:\ndef k(n: tl.constexpr):\n    ^\nNameError('tl is not defined')": Kind.FRONTEND_ERROR,
         "RuntimeError: Worker failed with error 'at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
     },
 )
