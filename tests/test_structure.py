@@ -31,7 +31,7 @@ READS_ITSELF = {
     "triage.api": "the log that the user named, which may be a pipe",
     "triage.cli.log": "the log that the user named, which may be a pipe",
     "triage.cli.help": "triage's own files",
-    "triage.logs.frontend_texts": "triage's own files",
+    "triage.logs.lists": "triage's own files",
     "triage.logs.statement.weights": "triage's own files",
     "triage.logs.statement.learning": "the texts that the developer named",
     "triage.knowledge.stored": "triage's own entries and its own cache",

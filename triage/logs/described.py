@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.named_pass import named_pass
 from triage.logs.patterns import regex
 from triage.model.diagnosis import Kind
 
@@ -35,6 +36,7 @@ _CODE = regex(
     r"|CUDA_ERROR_(?!NO_DEVICE|OUT_OF_MEMORY|SYSTEM_)[A-Z_]{4,60})\b"
 )
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
+_FAIL = regex(_FAILS, re.IGNORECASE)
 _WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
 # The processor's own signals, which few programs raise: they need no word about a compiler.
 _ABORTED = regex(r"\bSIG(?:FPE|ILL)\b")
@@ -109,4 +111,9 @@ def described(lines: Iterable[str]) -> Finding | None:
                 continue
             if pattern.search(sentence) and (kind in _NEVER_OF_BUILDS or not _BUILD.search(sentence)):
                 return Finding(bounded_diagnosis(kind, sentence, sentence), Specificity.TAIL, position)
+    for position, sentence in sentences:
+        # A pass is the compiler's own.
+        if _FAIL.search(sentence) and (name := named_pass([sentence])):
+            diagnosis = bounded_diagnosis(Kind.UNKNOWN, sentence, sentence, pass_name=name)
+            return Finding(diagnosis, Specificity.TAIL, position)
     return None

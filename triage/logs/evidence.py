@@ -15,6 +15,7 @@ from itertools import islice
 from triage.logs import other_programs
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends, is_tritons
+from triage.logs.native_texts import is_native
 from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
@@ -109,6 +110,8 @@ _TIMES_IF_NAMED = 4
 _COMPILERS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
 )
+#: What libtriton prints or raises in words of its own.
+_NATIVE = frozenset({Kind.LLVM_FATAL, Kind.UNREACHABLE, Kind.MLIR_DIAGNOSTIC})
 #: A library's message that it continues without Triton, and its function that finds out: where anything else failed,
 #: that is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
@@ -239,7 +242,9 @@ def _is_own(diagnosis: Diagnosis) -> bool:
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return not other_programs.is_about_another_dialect(diagnosis)
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
-    return words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED))
+    if words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED)):
+        return True
+    return diagnosis.kind in _NATIVE and is_native(first) and not other_programs.is_about_another_dialect(diagnosis)
 
 
 def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:

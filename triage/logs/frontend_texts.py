@@ -2,11 +2,10 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
+from triage.logs.lists import listed
 from triage.logs.patterns import regex
 
-_FILE = Path(__file__).with_suffix(".txt")
 _MAX_TEXT = 1000
 """Characters of a text that are looked at; Triton's own texts have at most 300, and the words around them are few."""
 # Technical terms, for texts that no released wheel has: those of forks, of newer releases and of C++ exceptions.
@@ -18,19 +17,14 @@ _VOCABULARY = regex(
 )
 
 
-_REST = "# The rest.\n"
+_REST = "# The rest."
 """Divides the file."""
 
 
 @cache
-def _texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _texts() -> tuple[tuple[str, ...], ...]:
     """Those of the language, and the rest."""
-    language, _, rest = _FILE.read_text(encoding="utf-8").partition(_REST)
-    return _lines(language), _lines(rest)
-
-
-def _lines(part: str) -> tuple[str, ...]:
-    return tuple(line for line in part.splitlines() if line and not line.startswith("#"))
+    return listed("frontend_texts.txt", _REST)
 
 
 def frontends_text(text: str) -> int | None:

@@ -4,8 +4,10 @@
 """
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 
+from triage.logs.lists import listed
 from triage.logs.patterns import regex
 from triage.logs.text import only
 
@@ -22,6 +24,9 @@ _FAILING = regex(
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
     r"|IR Dump After [\w:<>]{1,200} Failed:? \(?(?P<dumped>[a-z][\w-]{2,200})"
     rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
+    r"|\b(?i:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|asserts?|assertions?|errors?|aborts?)\b"
+    r"(?: (?:is|was|are|occurs|happens|comes))? (?:in|inside|during|from|within) (?:the )?\*{0,2}"
+    rf"[`'\"](?P<inside>{_ARGUMENT})[`'\"]"
 )
 # As mlir-opt spells it, a class of Triton's, or a name with the word for what it is.
 _PASS = regex(
@@ -36,15 +41,47 @@ _PASS = regex(
     r"|\b(?:in|after|during|inside|with|by|of) (?:the |Triton's )?`?(?P<word>(?!(?:Triton|Forward|Backward|First|Second"
     r"|Last|Next|Compiler|Optimi[sz]ation|This|Each|Every|That|Any)\b)[A-Z][a-z]\w{3,60})`?(?= pass\b)"
 )
+# Passes as their classes and source files are named: with what all of a back end have in common, and without.
+_COMMON = regex(r"^(?:Triton(?:AMD|Nvidia|Intel)?(?:GPU)?|Convert(?=Triton))|Pass$")
+_HUMPS = regex(r"[A-Z][a-z]{2,40}[A-Z\d]")
+_WORD = regex(r"(?<![\w/:.-])(?:[A-Z]\w{7,80}|[a-z][a-z\d]{1,40}(?:-[a-zA-Z\d]{1,40}){1,8})(?![\w/-]|[:.(]\w|::)")
 # `The failing pass is:`, and its name below.
 _ANNOUNCED = regex(r"\bpass(?: is| was)?:\s{0,8}$")
 # An element of a pipeline that is printed over several lines.
 _ELEMENT = regex(r"\s{0,40}[\w-]{1,100}(?:\{.{0,400}\})?,?$")
 
 
+@cache
+def _known() -> dict[str, str]:
+    """The argument of each spelling of a pass."""
+    known: dict[str, str] = {}
+    for line in listed("pass_names.txt")[0]:
+        name, argument = line.split()
+        known |= dict.fromkeys((name, argument), argument)
+        if _HUMPS.search(short := _COMMON.sub("", name)):
+            known[short] = argument
+    return known
+
+
+def _listed(lines: Iterable[str]) -> str | None:
+    """The only pass that the lines name of those that are known, in its first spelling."""
+    spellings: dict[str, str] = {}
+    for line in lines:
+        for word in _WORD.findall(line):
+            if (argument := _known().get(word)) is not None:
+                spellings.setdefault(argument, word)
+    return only(spellings.values())
+
+
+def failing_pass(lines: Iterable[str]) -> str | None:
+    """The only pass of which the lines say that it fails."""
+    return only(match[match.lastgroup or 0] for line in lines for match in _FAILING.finditer(line))
+
+
 def named_pass(lines: Iterable[str]) -> str | None:
     """The only pass of which the lines say that it fails, or else the only one that they name; a line with several, as
     of a pipeline, tells of none."""
+    lines = [*lines]
     failing: set[str] = set()
     names: set[str] = set()
     for line, below in pairwise([*lines, ""]):
@@ -54,4 +91,4 @@ def named_pass(lines: Iterable[str]) -> str | None:
         failing |= {match[match.lastgroup or 0] for match in _FAILING.finditer(whole)}
         if name := only(match[match.lastgroup or 0] for match in _PASS.finditer(whole)):
             names.add(name)
-    return only(failing) or only(names)
+    return only(failing) or only(names) or _listed(lines)

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from triage.logs.context import Context, Traceback
 from triage.logs.finding import Finding, Specificity
-from triage.logs.named_pass import named_pass
+from triage.logs.named_pass import failing_pass, named_pass
 from triage.logs.named_places import crashed_function, cut_assertion, line_in_prose, named_file, stated_line
 from triage.logs.native_frames import first_stack
 from triage.logs.recognisers import stack_trace
@@ -130,6 +130,11 @@ def _is_part(message: str, other: str) -> bool:
 #: The pass and the code that failed, which distinguish failures.
 _IN_COMPILER = (
     _Rule(_lacks_pass, lambda shown, _: {"pass_name": named_pass(shown.lines)}),
+    # Back ends of vendors assign memory in a pass.
+    _Rule(
+        lambda diagnosis: diagnosis.kind is Kind.OUT_OF_RESOURCES and diagnosis.pass_name is None,
+        lambda shown, _: {"pass_name": failing_pass(shown.lines)},
+    ),
     _Rule(_may_be_cut, lambda shown, _: cut_assertion(shown.lines)),
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),

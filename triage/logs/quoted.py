@@ -51,6 +51,8 @@ _CHECK = "Check failed: "
 # The last of them in parentheses, with one pair inside at most, where its first word tells what it is.
 _FRAGMENT = regex(
     r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
+    r"|[\u201c\u201e\u00ab]([^\u201c\u201d\u00bb\n]{12,600})[\u201c\u201d\u00bb]"
+    r"|(?<!\w)\u2018([^\u2018\n]{12,600})\u2019(?!\w)"
     r"|(?<=\s)\(((?:LLVM ERROR|ptxas (?:fatal|error) {0,3}|error"
     r"|(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception)): "
     r"[^()\n]{4,400}(?:\([^()\n]{0,200}\)[^()\n]{0,400})?)\)"
@@ -215,8 +217,8 @@ def _stated(position: int, line: str) -> Finding | None:
     """The text of an exception of Triton's, or of Python's about a kernel, without the exception's name."""
     # As a heading or in bold, too.
     stated = _TAG.sub("", line.strip().lstrip("#*> ").rstrip("* "))
-    if _PYTHON.match(stated):
-        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, stated, stated)
+    if raised_text := next(filter(_PYTHON.match, (stated, stated.rpartition(": ")[2])), None):
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, raised_text, raised_text)
     elif missing := _MISSING.search(line):
         shown = f"AttributeError: module '{missing['owner']}' has no attribute '{missing['name']}'"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AttributeError")

@@ -48,6 +48,12 @@ _CHECK = regex(
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}(?::\s|:?$)|$)")
 # Only the function.
 _FUNCTION = regex(r"(?:^|\s)(?P<function>(?:[\w~<>]{1,200}::){1,8}[\w~<>]{1,200}\(.{0,400}\)(?: const)?):?$")
+# A template's, with the types that it has here.
+_MOST_OF_TEMPLATE = 2000
+_TEMPLATE = regex(
+    r"(?P<function>(?:[\w:<>,&*~]{1,400} ){0,4}[\w:<>,&*~]{1,400}(?:operator\W{1,3})?"
+    r"\([^()]{0,400}\)(?: const)? \[(?:with )?\w{1,40} = .{1,2000}\]):?$"
+)
 # A file without a line number, as users abbreviate it.
 _FILE = regex(
     r"(?:^|\s)(?P<file>\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc)):\s{1,8}(?P<function>[\w:~<>]{1,400}\(.{0,400}\)):$"
@@ -101,7 +107,8 @@ def _glibc(line: str, opening: str, closing: str = "'") -> Assertion | None:
         if end >= 0 and (named := _FILE.search(head.rstrip())):
             return Assertion(expression, named["function"], text.last_component(named["file"]))
         # Without a file or an end it is prose, not a program's output.
-        named = _FUNCTION.search(head.strip())
+        head = head.strip()
+        named = _TEMPLATE.search(head[-_MOST_OF_TEMPLATE:]) if head.endswith(("]", "]:")) else _FUNCTION.search(head)
         return Assertion(expression, named["function"] if named else None) if end >= 0 else None
     file = head[: line_number.start()].rpartition(" ")[2]
     pretty = head[line_number.end() :].strip().removesuffix(":") or None

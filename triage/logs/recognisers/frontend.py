@@ -16,6 +16,7 @@ from itertools import islice
 
 from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding
+from triage.logs.frontend_texts import is_languages
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
@@ -73,11 +74,12 @@ _SHOWN = regex(
 _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 # What torch, a server or whoever reports it prints below an exception without words: advice, a heading, a log's line.
 _AFTERWARDS = regex(
-    r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w|Prompt executed in"
+    r"(?:Set|set) [A-Z_]{4,40}=|For (?:developer )?debugging |You can suppress this|#{1,6} |\*\*\w"
+    r"|Prompt executed in"
     r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) \S{1,100}:\d{1,6}\b"
 )
 _TRACEBACK = "Traceback (most recent call last)"
-_OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error: \S")
+_OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error(?:: \S|\(['\"])")
 #: Lines of the kernel that the front end shows, and the caret.
 _MAX_EXCERPT = 16
 #: A cause written over several lines is cut here.
@@ -126,6 +128,11 @@ def _numbered(first_line: str, after: Sequence[str], number: int) -> str | None:
     return shown[number - 1].rstrip() if whole else None
 
 
+def _is_cause(line: str) -> bool:
+    """True for an exception that the front end raises, with its name or without."""
+    return _OF_FRONT_END.match(line) is not None or is_languages(line)
+
+
 def _cause_apart(after: Sequence[str], below: int) -> int | None:
     """The line of an exception that the front end raises, below an empty line, as some paste it, or below its own
     traceback, as Helion prints it; ``below`` is the caret's next line. None where there is none."""
@@ -133,7 +140,15 @@ def _cause_apart(after: Sequence[str], below: int) -> int | None:
     if not traceback and after[below].strip():
         return None
     line = next((n for n in range(below + 1, len(after)) if not traceback or after[n][:1].strip()), None)
-    return line if line is not None and _OF_FRONT_END.match(after[line]) else None
+    return line if line is not None and _is_cause(after[line]) else None
+
+
+def _cause_below(after: Sequence[str]) -> int:
+    """The line of the cause below an excerpt that was pasted without its caret; 0 where there is none."""
+    for index, line in enumerate(islice(after, _MAX_EXCERPT)):
+        if line.strip() and not line.startswith((" ", "\t", "def ", "@")):
+            return index if _is_cause(line) or _shown_cause(islice(after, index, None)) else 0
+    return 0
 
 
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
@@ -146,6 +161,9 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
             if _ends_block(line) or line.startswith((" ", "def ", "@")):
                 break
             cause.append(line)
+        below = 0 if cause else _cause_below(after)
+        if below:
+            return after[below - 1].rstrip(), [*_shown_cause(islice(after, below, None))] or [after[below]], below + 1
         return _numbered(first_line, after, line_number), cause, len(cause)
     # With its indentation: the column counts it.
     excerpt = after[caret - 1].rstrip() if caret else first_line.rstrip() or None
@@ -225,7 +243,7 @@ RECOGNISER = Recogniser(
         "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
         r"<Task finished exception=CompilationError('at 1:0:\ndef k():\n^')>": Kind.FRONTEND_ERROR,
-        "Error running job: at 2:4:\ndef k(n: tl.constexpr):\n    ^\nNameError('tl is not defined')": Kind.FRONTEND_ERROR,
+        "Job failed: at 2:4:\ndef k(n: tl.constexpr):\n    ^\nNameError('tl is not defined')": Kind.FRONTEND_ERROR,
         "RuntimeError: Worker failed with error 'at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
     },
 )

@@ -37,14 +37,24 @@ _SUMMARY = regex(
     r"|exit (?:code|status)|: error: ld returned|failures? ha(?:s|ve) been detected while processing"
 )
 
+# argparse prints it above what it refuses, and above its help.
+_USAGE = regex(r"usage: \S{1,200} \[-h\]")
+_HELP = "show this help message and exit"
+
 
 def is_summary(line: str) -> bool:
     """True for a line that says only that something above it failed."""
     return _SUMMARY.search(line) is not None
 
 
+def _refuses_arguments(window: Window) -> bool:
+    return _USAGE.match(window.line) is not None and not any(_HELP in line for line in window.after)
+
+
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
+    if _refuses_arguments(window):
+        return finding(window, Kind.OTHER, line, line, Specificity.TAIL)
     if not _STATED.search(line) or "warning" in line[:200].lower():
         return None
     return finding(window, Kind.OTHER, line, line, Specificity.TAIL)
@@ -65,6 +75,7 @@ RECOGNISER = Recogniser(
         "UNIMPLEMENTED: ",
         "FAILED_PRECONDITION: ",
         "Check failed: ",
+        "usage: ",
         "driver version is",
         "No solution found",
         "Graph break",
@@ -104,6 +115,7 @@ RECOGNISER = Recogniser(
             "Error response from daemon: failed to create the task",
             "bash: ./run_stub: Permission denied",
             "F0000 00:00:1786851496.978840 3935773 shape.h:397] Check failed: has_layout() s32[]",
+            "usage: train.py [-h] --model MODEL",
             "INTERNAL: the shape does not match",
         ),
         Kind.OTHER,

@@ -4,6 +4,7 @@
 writes the kernel's name instead of the resource, and no commas.
 """
 
+import re
 from dataclasses import replace
 from itertools import islice
 
@@ -17,9 +18,10 @@ from triage.model.diagnosis import Diagnosis, Kind
 
 _NUMBERS = regex(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),?\s{0,4}Required: ?(?P<required>\d{1,15})\.?,?"
-    r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
+    r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})",
+    re.IGNORECASE,
 )
-_BEGINS = regex(r"(?:out of resources?|OutOfResources):")
+_BEGINS = regex(r"(?:out of resources?|OutOfResources):", re.IGNORECASE)
 # Cut off before a number, or in a sentence of Chinese, which has no spaces; XLA's words for a kernel that JAX's
 # Pallas writes, and Ascend's for its unified buffer.
 _CUT = regex(
@@ -120,6 +122,7 @@ RECOGNISER = Recogniser(
         (
             "out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing",
             "OutOfResources: shared memory, Required: 65792, Hardware limit: 65536",
+            "# outofresources: out of resource: shared memory, required: 294912, hardware limit: 49152.",
             "out of resource: shared memory,\nRequired: 131074, Hardware limit: 101376",
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",

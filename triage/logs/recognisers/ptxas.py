@@ -43,7 +43,21 @@ _SIGNALS = {
 _WRAPPED = 3
 # Cut off before the exit status: only the frames above show what was called.
 _CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
-_FEATURE = regex(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
+# What only ptxas says, without what it prints before.
+_OWN = regex(
+    r"(?:Feature|Modifier|Instruction) '[^']{1,200}' (?:requires (?:\.target|PTX ISA)|not supported on \.target)"
+    r"|Value '[^']{1,40}' is not defined for option 'gpu-name'"
+    r"|Unsupported \.version \d{1,2}\.\d{1,2}; current version is"
+    r"|Program with \.target '\w{1,20}' cannot be compiled"
+)
+_OWN_ANCHORS = (
+    "Feature '",
+    "Modifier '",
+    "Instruction '",
+    "for option 'gpu-name",
+    "Unsupported .version",
+    "Program with .target",
+)
 _LOG = "ptxas log: "
 #: Prefix that Triton before 3.2 adds to any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
@@ -76,7 +90,7 @@ def _read(window: Window) -> Finding | None:
         return _finding(window, error, specificity, **_place(line))
     if retold := _RETOLD.search(line):
         return _finding(window, retold["text"], Specificity.DIAGNOSTIC)
-    if _FEATURE.match(line):
+    if _OWN.match(line):
         return _finding(window, line, Specificity.DIAGNOSTIC)
     return _consequence(window, line)
 
@@ -109,12 +123,13 @@ def _consequence(window: Window, line: str) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("ptxas", "PTXAS", "CalledProcessError: Command", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
+    anchors=("ptxas", "PTXAS", "CalledProcessError: Command", "error   : ", "fatal   : ", *_OWN_ANCHORS, _CODEGEN),
     read=_read,
     examples={
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
         "ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher": Kind.PTXAS,
         f"error: m.di_location<{'/folder' * 200}/k.py:1:0>: ptxas log: ptxas x, line 3; error   : bad": Kind.PTXAS,
+        "Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
         "PTXAS compilation error: 'mma.x' not supported on target 'sm_121a'": Kind.PTXAS,
         "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
         "sh: line 1: 4242 Segmentation fault      (core dumped) ptxas -v --gpu-name=sm_80 /tmp/x": Kind.PTXAS,
