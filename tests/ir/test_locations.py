@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from triage.ir.locations import aliases, is_alias, printed_locations, resolved, users_location
@@ -54,6 +56,10 @@ def test_the_users_location_is_the_innermost_outside_of_triton() -> None:
     assert users_location([LIBRARY, KERNEL]) == KERNEL
     assert users_location([LIBRARY]) == LIBRARY
     assert users_location([]) is None
+    helper = replace(LIBRARY, file="/env/site-packages/torch/_inductor/runtime/triton_helpers.py")
+    assert users_location([helper, KERNEL]) == KERNEL
+    on_windows = replace(LIBRARY, file=r"C:\\env\\Lib\\site-packages\\triton\\language\\standard.py")
+    assert users_location([on_windows, KERNEL]) == KERNEL
 
 
 def test_what_a_text_prints() -> None:

@@ -8,8 +8,10 @@ from triage.model.diagnosis import SourceLocation
 _PRINTED = re.compile(r'"([^"]{1,1000})":(\d{1,7}):(\d{1,7})')
 _REFERENCE = re.compile(r"(#loc\w{0,20})")
 _ALIAS = re.compile(r"^(#loc\w{0,20}) = loc\((.{1,2000})\)$", re.MULTILINE)
-_LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/")
-"""Files that are part of Triton: an error there was caused by the user's line that called it."""
+_LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/", "torch/_inductor/")
+"""Files that are part of Triton, or helpers of Inductor's kernels: an error there was caused by the line that called
+it."""
+_SEPARATOR = re.compile(r"\\{1,2}")
 _MOST_PARTS = 64
 """Parts of a location that are looked at: a hostile text may define each alias by several others."""
 
@@ -48,8 +50,9 @@ def resolved(location: str, known: Mapping[str, str]) -> list[SourceLocation]:
 
 
 def users_location(locations: Sequence[SourceLocation]) -> SourceLocation | None:
-    """The innermost location that is not in Triton's own files; the outermost where all are."""
+    """The innermost location that is not in Triton's own files or Inductor's; the outermost where all are."""
     for location in locations:
-        if not any(part in location.file for part in _LIBRARY):
+        file = _SEPARATOR.sub("/", location.file)
+        if not any(part in file for part in _LIBRARY):
             return location
     return locations[-1] if locations else None
