@@ -46,6 +46,12 @@ WRAPPED = [
     ("trainer | x", ["x"]),
     ("[pod/train-abc/main] x", ["x"]),
     ("Nov 21 01:59:55 host python[123]: x", ["x"]),
+    ("Nov 21  01:59:55.123  x", ["x"]),
+    ("2026-05-06 11:03:10,805 ERROR worker.py:438 --   x", ["  x"]),
+    (
+        '* Traceback (most recent call last):\n*   File "k.py", line 3',
+        ["Traceback (most recent call last):", '  File "k.py", line 3'],
+    ),
     ("[12345.678901] Out of memory", ["Out of memory"]),
     ("(Worker pid=7) x", ["x"]),
     ("(EngineCore_0 pid=434697)     x", ["    x"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triage.logs import diagnose_text
+from triage.model.diagnosis import Kind
 
 ASSERTION = 'python: /b/Casting.h:578: auto llvm::cast(From*): Assertion `isa<To>(Val) && "bad type"\' failed.\n'
 COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tritongpu-coalesce --tritongpu-pipeline\n"
@@ -49,6 +50,9 @@ COMMAND = "0. Program arguments: triton-opt k.mlir --allocate-shared-memory --tr
         ("TritonGPUCoalesce: wrong order of a tensor", "TritonGPUCoalesce"),
         ("[reproduced] TritonToUnstructure failed while lowering the kernel", "TritonToUnstructure"),
         ("TritonGPUDialect: not loaded", None),
+        ("[OptimizeThreadLocality] Fix a crash of triton with several operands", "OptimizeThreadLocality"),
+        ("triton: RemoveLayoutConversions and AccelerateMatmul are in RemoveLayoutConversions.cpp", None),
+        ("With triton-ascend the failure is in **`hivm-plan-memory`** / `buildPipelines`", "hivm-plan-memory"),
         ("triton: ConvertTritonGPUOpToLLVMPattern does not match", None),
         (
             "TritonAMDGPUPipeline is new; the failing MLIR pass is tritonamdgpu-schedule-loops{num_stages=4}",
@@ -94,3 +98,19 @@ def test_a_pass_in_brackets_before_what_the_pass_manager_says() -> None:
     diagnosis = diagnose_text("# [Vendor] `_top_k` fails, [ConvertDialectToThreads] PassManager::run failed\n")
     assert diagnosis is not None
     assert diagnosis.pass_name == "ConvertDialectToThreads"
+
+
+def test_a_vendor_s_pass_assigns_memory() -> None:
+    diagnosis = diagnose_text(
+        "A triton kernel of ours fails with UB overflow on the NPU.\nThe failure is in `hivm-plan-memory`.\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.OUT_OF_RESOURCES, "hivm-plan-memory")
+
+
+def test_a_sentence_says_in_which_pass_it_crashes() -> None:
+    sentence = "A cast survives into `tritonamdgpu-convert-buffer-ops`, where an analysis crashes."
+    diagnosis = diagnose_text(f"Summary of a bug in Triton's back end\n\n{sentence} This is new.\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.UNKNOWN, "tritonamdgpu-convert-buffer-ops")
+    assert diagnosis.headline.startswith(sentence)

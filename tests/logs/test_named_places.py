@@ -177,3 +177,23 @@ def test_a_failure_of_the_compiler_s_code_is_where_the_text_says(told: str, kind
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (kind, "AxisInfo.cpp", 47)
     assert diagnosis.function == function
+
+
+def test_a_failure_has_the_location_of_another_print_of_it() -> None:
+    diagnosis = diagnose_text(
+        "Triton 3.4 prints\n```\nerror: 'tt.load' op operation destroyed but still has uses\n"
+        "LLVM ERROR: operation destroyed but still has uses\n```\nand, without the cache,\n```\n"
+        "/a/attention.py:17:26: error: 'tt.load' op operation destroyed but still has uses\n```\n"
+    )
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.kind, diagnosis.source.line) == (Kind.LLVM_FATAL, 17)
+
+
+def test_an_assertion_in_a_template_has_its_function_without_a_file() -> None:
+    diagnosis = diagnose_text(
+        "The error of my triton kernel is:\n\n`std::vector::reference std::vector<triton::info>::operator[]("
+        "std::vector::size_type) [_Tp = triton::info, _Alloc = std::allocator<triton::info>]: "
+        "Assertion '__n < this->size()' failed.`\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "vector::operator[]")

@@ -82,6 +82,14 @@ def test_an_error_however_a_sentence_sets_it_off(told: str) -> None:
     assert "Unresolved extern function 'missing'" in diagnosis.headline
 
 
+def test_words_of_ptxas_alone_in_a_sentence() -> None:
+    told = (
+        "The source build hangs; at run time Triton\u2019s ptxas dies: \u201cValue 'sm_121a' is not defined for option"
+    )
+    diagnosis = diagnosed(f"Installing takes long.\n{told} 'gpu-name'\u201d and torch warns.\n")
+    assert (diagnosis.kind, diagnosis.message) == (Kind.PTXAS, "Value 'sm_121a' is not defined for option 'gpu-name'")
+
+
 def test_an_error_quoted_in_a_sentence() -> None:
     diagnosis = diagnosed(
         "```python\n@cute.jit\ndef show(m: Int32):\n    cute.printf(m)\n```\n"

@@ -158,3 +158,44 @@ def test_no_frame_in_c_is_the_user_s() -> None:
         f'  File "/home/u/train.py", line 40, in <module>\n{frames}RuntimeError: Triton Error [CUDA]: x\n'
     )
     assert diagnosis is not None and diagnosis.source is not None and diagnosis.source.file == "/home/u/train.py"
+
+
+FRAMES = (("/home/u/train.py", 40, "main"), ("/home/u/ops/norm.py", 12, "step"))
+IN_LIBRARY = (f"{LIBRARY}/triton/runtime/jit.py", 390, "run")
+#: How people and programs list the frames of a traceback; where the exception's line is last, so is the innermost.
+LISTED = {
+    "without quotation marks": "  File {0}, line {1}, in {2}",
+    "without its first word": "  {0}, line {1}, in {2}",
+    "a list": "- `{0}`, line {1}, in `{2}`",
+    "a list with numbers": "  1. {0}:{1} in {2}()",
+    "arrows": "  {0}:{1} \u2192 {2}()",
+    "calls": "  {0}:{1} {2}()",
+    "bullets": '*   File "{0}", line {1}, in {2}',
+}
+INNERMOST_FIRST = {"at": "  at {0}:{1} in {2}", "at, with the name before": "  at {2} ({0}:{1})"}
+
+
+@pytest.mark.parametrize("frame", LISTED.values(), ids=LISTED)
+def test_frames_as_people_list_them(frame: str) -> None:
+    lines = [frame.format(*at) for at in (*FRAMES, IN_LIBRARY)]
+    diagnosis = diagnose_text("\n".join([*lines, "RuntimeError: Triton Error [CUDA]: invalid argument", ""]))
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/home/u/ops/norm.py", 12)
+
+
+@pytest.mark.parametrize("frame", INNERMOST_FIRST.values(), ids=INNERMOST_FIRST)
+def test_frames_below_the_exception_innermost_first(frame: str) -> None:
+    lines = [frame.format(*at) for at in (IN_LIBRARY, *FRAMES[::-1])]
+    diagnosis = diagnose_text("\n".join(["RuntimeError: Triton Error [CUDA]: invalid argument", *lines, ""]))
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/home/u/ops/norm.py", 12)
+
+
+def test_a_notebook_s_frames_without_the_line_above_them() -> None:
+    frames = "".join(
+        f"[{file}](https://localhost:8080/#) in {name}(x)\n     {line - 1} y = 1\n---> {line} z = f(y)\n\n"
+        for file, line, name in (*FRAMES, IN_LIBRARY)
+    )
+    diagnosis = diagnose_text(f"{frames}RuntimeError: Triton Error [CUDA]: invalid argument\n")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/home/u/ops/norm.py", 12)

@@ -278,6 +278,19 @@ def test_a_library_that_goes_on_without_triton_is_told_of_where_nothing_else_fai
     full = diagnose_any(f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 MiB.\n\n{missing}")
     assert full is not None and full.headline.startswith("OutOfMemoryError: ")
     assert all(found.confidence < 0.5 for found in triage.match(full))
+    refused = "usage: train.py [-h] --model MODEL\n                [--steps STEPS]\n"
+    assert diagnose_text(f"{warning}{refused}") is None
+    helped = diagnose_any(f"{warning}{refused}  -h, --help  show this help message and exit\n")
+    assert helped is not None and helped.kind is Kind.ENVIRONMENT
+
+
+def test_a_text_of_triton_s_own_code_needs_no_other_evidence() -> None:
+    about = "Since the update the server does not start any more. The card is an older one, in a machine of ours.\n"
+    own = diagnose_text(f"{about}LLVM ERROR: Unsupported rounding mode for conversion.\n")
+    assert own is not None and own.kind is Kind.LLVM_FATAL
+    assert diagnose_text(f"{about}LLVM ERROR: Unsupported library call operation!\n") is None
+    in_words = diagnose_text(f"{about}It ends in `RuntimeError: PassManager::run failed`.\n")
+    assert in_words is not None and in_words.kind is Kind.MLIR_DIAGNOSTIC
 
 
 DEVICE = (

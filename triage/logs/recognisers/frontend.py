@@ -163,7 +163,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
             cause.append(line)
         below = 0 if cause else _cause_below(after)
         if below:
-            return after[below - 1].rstrip(), [*_shown_cause(islice(after, below, None))] or [after[below]], below + 1
+            shown = _shown_cause(islice(after, below, None)) or [after[below]]
+            return after[below - 1].rstrip(), [" ".join(shown)], below + len(shown)
         return _numbered(first_line, after, line_number), cause, len(cause)
     # With its indentation: the column counts it.
     excerpt = after[caret - 1].rstrip() if caret else first_line.rstrip() or None

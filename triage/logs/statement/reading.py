@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from triage.logs.described import plain_kind
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.named_pass import named_pass
 from triage.logs.patterns import regex
 from triage.logs.statement import features
 from triage.logs.statement.weights import MOST_NOTHING, NOTHING, learnt
@@ -71,4 +72,7 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
         return None
     if kind is Kind.MLIR_DIAGNOSTIC and not _OF_MLIR.search(around):
         kind = Kind.UNKNOWN
-    return Finding(bounded_diagnosis(kind, line, line), Specificity.TAIL, number)
+    pass_name = named_pass([line])
+    if pass_name is not None and kind is Kind.FRONTEND_ERROR:
+        kind = Kind.UNKNOWN  # no pass runs in the front end
+    return Finding(bounded_diagnosis(kind, line, line, pass_name=pass_name), Specificity.TAIL, number)
