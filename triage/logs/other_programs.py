@@ -25,7 +25,7 @@ _RAN = regex(
     r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/"
     r"|(?:nvidia|rocm)-smi|nvcc (?:-V|--version)|\S{1,40} --version)[\w./-]{2}"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
-    r"|^\s{0,3}(?!python|pytest|pt_)\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
+    r"|^\s{0,3}(?!python|pytest|pt_|File: )\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
     r"|(?<!\w)_Z[A-Z\d](?!\w{0,200}(?:4mlir|6triton))|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift|jl)\b(?!\.(?!o\b))"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."

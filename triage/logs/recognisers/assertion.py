@@ -6,6 +6,7 @@ glibc:  ``python: /b/Dialect.cpp:2404: int A::f(int) const: Assertion `k >= 1 &&
 libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds``
 BSD:    ``Assertion failed: (k >= 1 && "why"), function f, file Dialect.cpp, line 2404.``
 MSVC:   ``Assertion failed: k >= 1 && "why", file D:\\b\\Dialect.cpp, line 2404``
+newlib: ``assertion "k >= 1" failed: file "/b/Dialect.cpp", line 2404, function: f``
 musl:   ``Assertion failed: k >= 1 && "why" (/b/Dialect.cpp: f: 2404)``
 gdb:    ``#5 0x7f in __assert_fail (assertion=0x7f "k >= 1", file=0x7f "/b/Dialect.cpp", line=2404, function=0x7f "f"``
 abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 vs. 1) why``
@@ -27,11 +28,23 @@ from triage.model.diagnosis import Kind
 _MISSPELT = regex(r": Ass\w{2,7}on (?=[`'])")
 # Markdown takes both marks for code in code.
 _UNQUOTED = regex(r"\.(?:cpp|cc|h|hpp|inc):\d{1,7}: .{1,2000}\): Assertion (?![`'\"]).{3,2000} failed\b")
-# In Google's programs.
-_HEADER = regex(
-    r"assert\.h assertion failed at (?P<file>[^\s:]{1,1000}):(?P<line>\d{1,7}) in "
-    r"(?P<function>.{1,1000}?\)(?: const)?): (?P<expression>\S.{0,4000})"
+# Those that have each part once: in Google's programs, newlib's, and MSVC's in a window.
+_LABELLED = (
+    regex(
+        r"assert\.h assertion failed at (?P<file>[^\s:]{1,1000}):(?P<line>\d{1,7}) in "
+        r"(?P<function>.{1,1000}?\)(?: const)?): (?P<expression>\S.{0,4000})"
+    ),
+    regex(
+        r"\bassertion \"(?P<expression>.{1,4000})\" failed: file \"(?P<file>[^\"]{1,1000})\", line (?P<line>\d{1,7})"
+        r"(?:, function: (?P<function>.{1,1000}))?"
+    ),
+    regex(
+        r"Assertion failed! .{0,1000}?\bFile: (?P<file>\S.{0,1000}?) {1,4}Line: (?P<line>\d{1,7}) {1,4}"
+        r"(?P<function>)Expression: (?P<expression>\S.{0,4000})"
+    ),
 )
+_WINDOW = "Assertion failed!"
+_LINES_OF_WINDOW = 9
 _LINE = regex(r":(\d{1,7}): ")
 _QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
 _MUSL = regex(
@@ -180,10 +193,9 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line.replace("`", ""), "", "")
     if "Assertion failed: " in line:
         return _stated(line)
-    if stated := _HEADER.search(line):
-        return Assertion(
-            stated["expression"], stated["function"], text.last_component(stated["file"]), int(stated["line"])
-        )
+    if stated := next(filter(None, (form.search(line) for form in _LABELLED)), None):
+        file = text.last_component(stated["file"])
+        return Assertion(stated["expression"].strip(), stated["function"] or None, file, int(stated["line"]))
     if "] Check failed: " in line:
         return _checked(line)
     if ": assertion " in line or ": libc++ Hardening assertion " in line:
@@ -198,6 +210,10 @@ def _unwrapped(window: Window) -> str:
     if _REPORTER in line:
         rest = takewhile(lambda below: not _NEXT_FRAME.match(below), islice(window.after, _MOST_OF_FRAME))
         return " ".join([line.rstrip(), *map(str.strip, rest)])
+    if line.strip() == _WINDOW:
+        shown = [below.strip() for below in islice(window.after, _LINES_OF_WINDOW) if below.strip()]
+        last = next((index for index, below in enumerate(shown) if below.startswith("Expression: ")), -1)
+        return " ".join([_WINDOW, *shown[: last + 1]])
     if _BROKEN.match(line) and window.before:
         return window.before[-1].rstrip() + line
     is_split = line.rstrip().endswith(_SPLIT) and bool(window.after) and window.after[0].strip().startswith(("`", "'"))
@@ -276,6 +292,8 @@ RECOGNISER = Recogniser(
         _SPLIT,
         "] Check failed: ",
         "assert.h assertion failed at ",
+        'assertion "',
+        _WINDOW,
         _REPORTER,
     ),
     read=_read,
@@ -297,6 +315,8 @@ RECOGNISER = Recogniser(
             'A.cpp:12: int A::f(int): Assertion "x >= 1" failed.',
             "F1112 19:18:49.659 52 a.cc:62] assert.h assertion failed at triton/A.cpp:9 in int A::f(B &): x >= 1",
             "// CHECK: Assertion failed: (x >= 1), function f, file Dialect.cpp",
+            'assertion "x >= 1" failed: file "/b/Dialect.cpp", line 12, function: mlir::A::f',
+            'Assertion failed!\n\nProgram: C:\\python.exe\nFile: D:\\b\\A.cpp\nLine: 12\n\nExpression: x >= 1 && "why"',
             "/b/A.cpp:12: int A::f(int): Assetrion `x >= 1' faild",
             '#5 0x00007f in __assert_fail (assertion=0x7f12 "x >= 1", \n    file=0x7f13 "/b/Dialect.cpp", line=12)',
         ),
