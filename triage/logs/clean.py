@@ -79,6 +79,16 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         "the tag of an issue, before a compiler's location",
         r"\[[^\]]{1,40}\]:? {1,2}(?=\S{1,400}:\d{1,7}:\d{1,7}: error: )",
     ),
+    (
+        "Ray's logger of C++, after the time; its handler of signals prints a stack a second time with it",
+        r"[DIWEF] \d{1,9} \d{1,9}\] (?:\([\w-]{1,40}\) )?\w{1,60}\.cc:\d{1,6}: ",
+    ),
+    (
+        "the beginning of lines that somebody made bold together",
+        r"\*\*(?=(?:fatal )?error: |LLVM ERROR: |ptxas |Traceback \("
+        r"|(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): )"
+        r"(?!.{0,4000}\*\*\s{0,8}$)",
+    ),
     ("Ray's logger, after the time", rf"{_LEVEL} {_SOURCE} -- (?!Unhandled error)"),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("the numbers of lines, as viewers show them beside a traceback", r"\d{1,6}[:|]? (?=  File \"|Traceback \()"),

@@ -14,7 +14,7 @@ from itertools import islice
 
 from triage.logs import other_programs
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import is_frontends, is_tritons
+from triage.logs.frontend_texts import is_frontends, is_of_another_class, is_tritons
 from triage.logs.native_texts import is_native
 from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
@@ -104,6 +104,8 @@ _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memor
 #: Without other evidence, a text of at most this many lines is taken to be the failure alone; fewer where its line is
 #: one that any program may print.
 _FEW, _FEWEST = 8, 3
+#: What ptxas says of a GPU that is newer than any that the releases of it know which builds for older GPUs use.
+_NEWER_GPU = regex(r"Value 'sm_1\d{2}[a-z]?' is not defined for option 'gpu-name'")
 #: Factor on that limit where the text names a compiler; lists of installed packages do so too, but are longer.
 _TIMES_IF_NAMED = 4
 #: Failures of programs that are run mainly by GPU compilers.
@@ -291,6 +293,11 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     return replace(finding, foreign=foreign, beside=has_run)
 
 
+def _is_debugged(whole: Sequence[str]) -> bool:
+    """True where a debugger names the compiler's library: two are called so, of which one runs beside torch."""
+    return any("libtriton.so`" in line for line in whole) and any("torch." in line for line in whole)
+
+
 def _goes_on(finding: Finding, whole: Iterable[str]) -> bool:
     """True where a library only says that it continues without Triton."""
     message = finding.diagnosis.message
@@ -307,7 +314,7 @@ def settled(
     ``evidence``: the compilers of which the text has evidence. ``whole``: its lines, empty for a long text.
     ``fails_elsewhere``: another program failed as well, or a traceback breaks off.
     """
-    has_evidence = bool(evidence)
+    has_evidence = bool(evidence) or _is_debugged(whole)
     findings = list(findings)
     compilers = _of_output(evidence, findings, whole) if has_evidence else set()
     only = next(iter(compilers)) if len(compilers) == 1 else None
@@ -322,6 +329,7 @@ def settled(
         for finding in known
     ]
     going_on = [finding.position for finding in known if _goes_on(finding, whole)]
+    breaks_off = fails_elsewhere
     fails_elsewhere |= len(going_on) < len(known)
     # The lines of a long text are not stored; there the lines near a failure decide.
     naming = [] if has_evidence else _naming(whole)
@@ -353,10 +361,13 @@ def settled(
             return finding.foreign is True
         # Environment failures around the compiler count even in a user's description.
         in_prose = has_prose and not (
-            finding.diagnosis.kind is Kind.ENVIRONMENT or other_programs.is_of_torch(finding.diagnosis, whole)
+            finding.diagnosis.kind is Kind.ENVIRONMENT
+            or other_programs.is_of_torch(finding.diagnosis, whole)
+            or _NEWER_GPU.search(finding.diagnosis.message)
         )
         beside = finding.beside and (not whole or _is_generic(finding))
-        return has_run or in_prose or beside or lines > _longest(finding)
+        of_another = breaks_off and is_of_another_class(finding.diagnosis.message[:1000])
+        return has_run or in_prose or beside or of_another or lines > _longest(finding)
 
     # A debugger shows what the assertion that it stopped at printed once more, without the function.
     of_others = {

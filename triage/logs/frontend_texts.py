@@ -17,6 +17,9 @@ _VOCABULARY = regex(
 )
 
 
+_LACKING = regex(r"'(?P<owner>\w{1,100})' object has no attribute '(?P<attribute>\w{1,100})'")
+_OWNER = regex(r"'[A-Z]\w{0,100}'(?= object has no attribute )")
+
 _REST = "# The rest."
 """Divides the file."""
 
@@ -44,11 +47,33 @@ def is_frontends(text: str) -> bool:
     return frontends_text(text) is not None
 
 
+@cache
+def _classes() -> dict[str, tuple[str, ...]]:
+    """The attributes that tell Triton's classes from others of the same name; none where the name does."""
+    return {name: tuple(attributes) for name, *attributes in map(str.split, listed("class_names.txt")[0])}
+
+
+def _is_of_class(text: str) -> bool:
+    """True for an attribute that an object of a class of Triton's lacks, or of one that is named after such a class."""
+    lacking = _LACKING.search(text)
+    return lacking is not None and any(
+        not attributes or lacking["attribute"] in attributes
+        for name, attributes in _classes().items()
+        if lacking["owner"].endswith(name)
+    )
+
+
+def is_of_another_class(text: str) -> bool:
+    """True for an attribute that an object of a class lacks which is none of Triton's, and not Python's."""
+    lacking = _LACKING.search(text)
+    return lacking is not None and lacking["owner"][:1].isupper() and not _is_of_class(text)
+
+
 def has_terms(text: str) -> bool:
-    """True for a text with a technical term of Triton's."""
-    return _VOCABULARY.search(text) is not None
+    """True for a text with a technical term of Triton's. What a class is called that lacks something is none."""
+    return _VOCABULARY.search(_OWNER.sub("", text)) is not None
 
 
 def is_tritons(text: str) -> bool:
     """True for a text that only Triton, or a program that compiles with it, would print."""
-    return has_terms(text) or is_frontends(text)
+    return has_terms(text) or is_frontends(text) or _is_of_class(text)

@@ -121,6 +121,13 @@ def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
     return {"source": next(alike, None) if located else shown.context.last_source}
 
 
+def _where_it_ended(shown: _Shown, _: Kind) -> Fields | None:
+    """The frame of Triton's Python code that ran when the process ended, as Python's faulthandler prints it."""
+    ends = (finding.diagnosis for finding in shown.findings if finding.diagnosis.kind.has(Trait.PROCESS_END))
+    last = next((end for end in ends if end.file is not None), None)
+    return {"file": last.file, "line": last.line, "function": last.function} if last and shown.lines else None
+
+
 def _is_part(message: str, other: str) -> bool:
     """Whether one of two messages repeats the other: what gives up quotes the reason."""
     first, second = (text.partition(_FATAL)[2] or text for text in (message, other))
@@ -139,6 +146,7 @@ _IN_COMPILER = (
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
     _Rule(_gave_up, lambda shown, _: named_file(shown.lines)),
+    _Rule(_gave_up, _where_it_ended),
 )
 #: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
 _IN_PYTHON = (

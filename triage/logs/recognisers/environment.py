@@ -106,6 +106,8 @@ _DRIVER_SAYS = regex(
     r"(?:fatal |Command line )?error(?: [A-Z]{1,5}\d{4})? ?: |ld(?:\.\w{2,8})?: (?!warning|in function))"
     r"(?P<text>\S.{0,300})"
 )
+# GNU's assembler, above what it says.
+_ASSEMBLER = "Assembler messages:"
 # Of a message that a terminal or the compiler itself wrapped; clang indents its second line. Lines of source that it
 # shows and the next message are none.
 _CONTINUES = regex(r"\s{0,8}(?![\s|^~]|\d{1,7} \||In file included)(?!.{0,400}: (?:error|warning|note|fatal error))")
@@ -184,6 +186,9 @@ def _read(window: Window) -> Finding | None:
     if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
         headline = f"The host compiler refuses Triton's launcher: {refused['text']}"
         return finding(window, Kind.ENVIRONMENT, headline, line, **_place(line))
+    if line.endswith(_ASSEMBLER) and (says_below := next(iter(window.after), "").strip()):
+        headline = f"The host compiler failed: its assembler says: {says_below}"
+        return finding(window, Kind.ENVIRONMENT, headline, f"{line}\n{says_below}", Specificity.SYMPTOM, extent=1)
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.TAIL, exception=exception or "Exception")
     if (says := _DRIVER_SAYS.match(line)) and _is_near_launcher(window):
@@ -262,6 +267,7 @@ RECOGNISER = Recogniser(
         "ng: error: ",
         "++: error: ",
         "ect2: error: ",
+        _ASSEMBLER,
         "bin/ld: ",
         "Command line error",
         ".exe: error: ",
@@ -287,6 +293,7 @@ RECOGNISER = Recogniser(
             "ImportError: DLL load failed while importing libtriton: a routine failed",
             "ImportError: DLL load failed while importing cuda_utils: a routine failed",
             "Failed to compile. cc_cmd: ['C:\\\\tcc.exe', 'C:\\\\Temp\\\\tmpab12cd34\\\\cuda_utils.c']",
+            "/tmp/tmpab12cd34/main.c: Assembler messages:\nInternal error (Illegal instruction).\nReport this.",
             "RuntimeError: Cannot find ptxas",
             "RuntimeError: Triton only support CUDA 10.0 or higher, but got CUDA version: 12.8",
             "ImportError: /lib64/libm.so.6: version `GLIBC_2.29' not found (required by /x/triton/_C/libtriton.so)",

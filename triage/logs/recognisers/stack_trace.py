@@ -54,9 +54,12 @@ _HEAP = regex(r"malloc_printerr \(str=(?:str@entry=)?(?:0x[0-9a-f]{1,16} )?\"(?P
 _PRINTED = regex(r"^(?P<what>\S.{7,300}?)[:\s]{1,3}\*{3} SIG[A-Z]{2,6} received by PID")
 _SIGNAL = "received signal SIG"
 # A debugger also stops at other signals, most often at Ctrl-C.
-_FATAL = regex(r"\breceived signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
+_FATAL = regex(r"\b(?:received|stop reason =) signal (?P<name>SIG(?:SEGV|BUS|ILL|FPE|ABRT))\b")
 # As UCX and a server report the signal above the stack.
-_CAUGHT = regex(r"\b[Cc]aught signal \d{1,2}\b|\b[Ss]ignal \(?\d{1,2}\)? received|\b[Ss]egmentation fault\b")
+_CAUGHT = regex(
+    r"\bstop reason = signal SIG\w"
+    r"|\b[Cc]aught signal \d{1,2}\b|\b[Ss]ignal \(?\d{1,2}\)? received|\b[Ss]egmentation fault\b"
+)
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")

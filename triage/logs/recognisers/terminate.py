@@ -14,6 +14,7 @@ from triage.model.diagnosis import Kind
 
 _TERMINATE = "terminate called"
 _INSTANCE = regex(r"instance of '([^']{1,300})'")
+_OF_TORCH = "instance of 'c10::"
 _HEAP = regex(
     r"^(?:[\w.-]{1,100}: )?(?P<text>(?:double free or corruption|corrupted (?:size|double-linked|unsorted)"
     r"|free\(\): |malloc\(\): |munmap_chunk\(\): |realloc\(\): |\*\*\* stack smashing).{0,200})"
@@ -35,7 +36,9 @@ def _read(window: Window) -> Finding | None:
         return None
     # Triton 1.x throws what the driver returned.
     kind = Kind.LAUNCH_ERROR if "triton::driver::exception::" in line else Kind.ABORT
-    return finding(window, kind, shown, message, Specificity.FATAL)
+    # torch's own exceptions end the process after the one that a line above states, as its streams are destroyed.
+    specificity = Specificity.SYMPTOM if _OF_TORCH in line else Specificity.FATAL
+    return finding(window, kind, shown, message, specificity)
 
 
 RECOGNISER = Recogniser(
