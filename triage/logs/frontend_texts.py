@@ -1,6 +1,7 @@
 """Recognises texts of Triton's own exceptions: an exception is Triton's when its text is, wherever the frames are."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from triage.logs.lists import listed
@@ -12,34 +13,46 @@ _MAX_TEXT = 1000
 _VOCABULARY = regex(
     r"\btriton(?!server|client|_python_backend)|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|(?<![a-z\d])tt(?:ir|gir)\b|\bMLIR(?:\b|_)"
     r"|PassManager|\bLLVM\b|tensor descriptor|'to_ir'|map::at|vector::_M_|Function argument index|active drivers"
-    r"|\bcu(?:te|tlass)\b|\bDSL[A-Z]\w{2,40}Error\b|\binductor|\bflag_?(?:tree|gems)|CUtensorMap|'(?:trans_[ab]|out_dtype|input_precision|eviction_policy|cache_modifier|_semantic|_builder)'|gluon|\bgfx\d|\bsm_\d",
+    r"|\bcu(?:te|tlass)\b|\bDSL[A-Z]\w{2,40}Error\b|\binductor|\bflag_?(?:tree|gems)|CUtensorMap|'(?:trans_[ab]|out_dtype|input_precision|eviction_policy|cache_modifier|_semantic|_builder)'|gluon|\bgfx\d|\bsm_\d|max_autotune_gemm|\bNoValidChoicesError\b",
     re.IGNORECASE,
 )
 
 
-_LACKING = regex(r"'(?P<owner>\w{1,100})' object has no attribute '(?P<attribute>\w{1,100})'")
-_OWNER = regex(r"'[A-Z]\w{0,100}'(?= object has no attribute )")
+_LACKING = regex(r"'(?P<owner>\w{1,100})'(?: object)? has no attribute '(?P<attribute>\w{1,100})'")
+_OWNER = regex(r"'[A-Z]\w{0,100}'(?=(?: object)? has no attribute )")
 
+_VALUE = "\u2026"
+_MAX_VALUE = 300
+"""Characters from a part of a text to the next one."""
 _REST = "# The rest."
 """Divides the file."""
 
 
 @cache
-def _texts() -> tuple[tuple[str, ...], ...]:
-    """Those of the language, and the rest."""
-    return listed("frontend_texts.txt", _REST)
+def _texts() -> tuple[tuple[Sequence[str], ...], ...]:
+    """The parts of those of the language, and of the rest."""
+    return tuple(tuple(line.split(_VALUE) for line in part) for part in listed("frontend_texts.txt", _REST))
+
+
+def _position(parts: Sequence[str], text: str) -> int | None:
+    """Where the first of the parts is in a text, if they follow one another with a value in between."""
+    begin = at = text.find(parts[0])
+    for part in parts[1:] if begin >= 0 else ():
+        at = text.find(part, at + 1, at + _MAX_VALUE) if at >= 0 else -1
+    return begin if at >= 0 else None
 
 
 def frontends_text(text: str) -> int | None:
     """Where a text that Triton's Python code raises begins in a line; None if there is none."""
     beginning = text[:_MAX_TEXT]
-    return min((beginning.index(known) for part in _texts() for known in part if known in beginning), default=None)
+    positions = (_position(known, beginning) for part in _texts() for known in part)
+    return min((position for position in positions if position is not None), default=None)
 
 
 def is_languages(text: str) -> bool:
     """True for a text that the front end raises as it reads a kernel."""
     beginning = text[:_MAX_TEXT]
-    return any(known in beginning for known in _texts()[0])
+    return any(_position(known, beginning) is not None for known in _texts()[0])
 
 
 def is_frontends(text: str) -> bool:
