@@ -106,6 +106,8 @@ _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memor
 _FEW, _FEWEST = 8, 3
 #: What ptxas says of a GPU that is newer than any that the releases of it know which builds for older GPUs use.
 _NEWER_GPU = regex(r"Value 'sm_1\d{2}[a-z]?' is not defined for option 'gpu-name'")
+#: Few Python programs contain LLVM.
+_LLVM_STOPS = "LLVM ERROR: "
 #: Factor on that limit where the text names a compiler; lists of installed packages do so too, but are longer.
 _TIMES_IF_NAMED = 4
 #: Failures of programs that are run mainly by GPU compilers.
@@ -155,6 +157,8 @@ def _has_words(lines: Sequence[str]) -> bool:
 
 def is_of_others(lines: Sequence[str]) -> bool:
     """Whether a text is about something else: another program ran, or a user describes it."""
+    if any(_LLVM_STOPS in line for line in lines) and other_programs.is_of_python(lines):
+        return False
     return not _has_words(lines) and (any(map(other_programs.has_run, lines)) or other_programs.has_sentences(lines))
 
 
@@ -240,7 +244,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
         case Kind.FRONTEND_ERROR | Kind.OUT_OF_RESOURCES:
             return True
         case Kind.ENVIRONMENT:
-            return environment.is_tritons(first)
+            return environment.is_tritons(first) and not environment.is_of_any_program(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return not other_programs.is_about_another_dialect(diagnosis)
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
@@ -276,7 +280,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     has_run = any(map(_has_run, near))
     if is_own and not has_run:
         return replace(finding, foreign=False)
-    if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
+    of_any = _is_generic(finding) or environment.is_of_any_program(diagnosis.message)
+    if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or of_any):
         return replace(finding, foreign=traceback)
     # Triton's own launcher is compiled and linked as well.
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_tritons, near)):

@@ -48,6 +48,11 @@ _JOINING = regex(
 _FEWEST_WORDS = 3
 # A line of a program, not of a sentence.
 _OF_TORCH = regex(r"(?:=|\(|\[|, |^import |^from ) ?torch(?:\.[a-z]|$)")
+# Where a logger or a traceback of Python was called, and where its packages are.
+_OF_PYTHON = regex(
+    r"\[\w{1,60}\.py:\d{1,6}\]|\.py\", line \d|[/\\](?:site|dist)-packages[/\\]"
+    r"|(?<![\w.])(?:[A-Z][a-z]{1,20}){1,4}Error(?:: |\(['\"])"
+)
 _COMPARED = 60
 """Characters that tell a message from others."""
 # Of a report, a traceback, a stack or a dump, which may have sentences.
@@ -106,11 +111,17 @@ def has_sentences(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
     )
 
 
+def is_of_python(lines: Iterable[str]) -> bool:
+    """True for a text with output of a Python program: a frame, a path of a package, an exception."""
+    return any(map(_OF_PYTHON.search, lines))
+
+
 def is_of_torch(diagnosis: Diagnosis, whole: Iterable[str]) -> bool:
-    """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, and a shuffle
-    between the lanes of a warp, as reductions have it, that LLVM does not know."""
+    """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, a shuffle
+    between the lanes of a warp, as reductions have it, that LLVM does not know, and any error that LLVM stops a Python
+    program with."""
     if diagnosis.kind is Kind.LLVM_FATAL:
-        return "%llvm.nvvm.shfl.sync.bfly" in diagnosis.message
+        return "%llvm.nvvm.shfl.sync.bfly" in diagnosis.message or is_of_python(whole)
     return diagnosis.kind is Kind.ASSERTION and any(map(_OF_TORCH.search, whole))
 
 

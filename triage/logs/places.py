@@ -121,9 +121,13 @@ def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
     return {"source": next(alike, None) if located else shown.context.last_source}
 
 
+def _is_end(diagnosis: Diagnosis) -> bool:
+    return diagnosis.kind.has(Trait.PROCESS_END) or diagnosis.kind is Kind.UNKNOWN
+
+
 def _where_it_ended(shown: _Shown, _: Kind) -> Fields | None:
     """The frame of Triton's Python code that ran when the process ended, as Python's faulthandler prints it."""
-    ends = (finding.diagnosis for finding in shown.findings if finding.diagnosis.kind.has(Trait.PROCESS_END))
+    ends = (finding.diagnosis for finding in shown.findings if _is_end(finding.diagnosis))
     last = next((end for end in ends if end.file is not None), None)
     return {"file": last.file, "line": last.line, "function": last.function} if last and shown.lines else None
 
@@ -146,7 +150,7 @@ _IN_COMPILER = (
     _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
     _Rule(_gave_up, lambda shown, _: named_file(shown.lines)),
-    _Rule(_gave_up, _where_it_ended),
+    _Rule(lambda diagnosis: _gave_up(diagnosis) or _lacks_function(diagnosis), _where_it_ended),
 )
 #: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
 _IN_PYTHON = (

@@ -75,6 +75,7 @@ _RAISED: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|The Pallas Triton lowering currently requires that [^`\"]{8,300}"
         ),
     ),
+    ("SystemError", regex(r"PY_SSIZE_T_CLEAN macro must be defined for '#' formats")),
     (
         "NotImplementedError",
         regex(

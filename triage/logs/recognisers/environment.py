@@ -80,6 +80,7 @@ _NO_FILE = regex(r"^FileNotFoundError: \[WinError 2\]")
 _BUILDS = regex(
     r"triton[/\\]runtime[/\\]build\.py|\bcompile_module_from_src\b|\b_?cc_cmd|\bret = _?build\(|, in _build\b"
 )
+_LOADED = regex(r"^(?:\w{1,40}: )?libcuda\.so\.1: cannot open shared object")
 _DRIVER = regex(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
 #: Inductor compiles in worker processes; what ended one is in its own output.
 _WORKER = regex(
@@ -132,6 +133,11 @@ _NEAR = 12
 def is_tritons(line: str) -> bool:
     """True for a line that is of Triton's surroundings and nobody else's."""
     return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
+
+
+def is_of_any_program(message: str) -> bool:
+    """True for what the loader says of any program that uses the driver's library."""
+    return _LOADED.search(message) is not None
 
 
 def is_of_driver(message: str) -> bool:
@@ -201,7 +207,7 @@ def _read(window: Window) -> Finding | None:
     if _NOT_COMPILED.search(line):
         headline = "The host compiler failed; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM)
-    if _LAUNCHER.search(line) and _CUT.search(line):
+    if _CUT.search(line) and (_LAUNCHER.search(line) or any(map(_BUILDS.search, window.before))):
         headline = "CalledProcessError: the host compiler failed; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
     if _NO_FILE.match(line) and any(map(_BUILDS.search, chain(window.before, islice(window.after, _NEAR)))):

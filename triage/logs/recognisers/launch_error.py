@@ -17,6 +17,8 @@ _INTEL = regex(
     r"Error during Intel (?:loadBinary|\w{1,40}): (ZE_\w{1,80})"
     r"|(\bZE_RESULT_ERROR_\w{1,80})"
     # of its graphics compiler
+    # of its translator, whose driver is older than the module
+    r"|(?<!\w)(Invalid SPIR-V module: .{0,200})"
     r"|(?<!\w)(IGC: (?:LLVM Error|Internal Compiler Error).{0,200})"
 )
 _RUNTIME = regex(
@@ -77,6 +79,7 @@ RECOGNISER = Recogniser(
         "Error during Intel",
         "ZE_RESULT_ERROR_",
         "IGC: ",
+        "Invalid SPIR-V module: ",
         "cuLaunchKernel",
         "rror: ",
         "cudaError",

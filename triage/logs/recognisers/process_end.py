@@ -183,7 +183,7 @@ RECOGNISER = Recogniser(
         "exitcode",
         "exited with",
         "returned -",
-        "Current thread ",
+        *_CURRENT,
         _FATAL,
         "Timeout after ",
     ),

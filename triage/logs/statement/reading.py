@@ -64,7 +64,11 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
         return replace(finding, specificity=Specificity.TAIL)
     line = shown[number].strip()
     # A sentence is wrapped; its words are of one kind on the lines together.
-    around = " ".join(near.strip() for near in shown[max(0, number - 1) : number + 2])
+    beside = [near.strip() for near in shown[max(0, number - 1) : number + 2]]
+    around = " ".join(beside)
+    if plain_kind(line) is None:
+        # The next line says plainly what this one explains.
+        line = next(filter(plain_kind, beside), line)
     plain = plain_kind(line) or plain_kind(around)
     kind = plain or Kind(max(kinds, key=lambda kind: kinds[kind]))
     # Only the source in a traceback states a failure without a word of one.
