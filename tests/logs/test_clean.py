@@ -52,6 +52,8 @@ WRAPPED = [
         '* Traceback (most recent call last):\n*   File "k.py", line 3',
         ["Traceback (most recent call last):", '  File "k.py", line 3'],
     ),
+    ("[2025-04-09 14:30:15,691 E 1473743 14] logging.cc:497: PC: @   0x7f  raise", ["PC: @   0x7f  raise"]),
+    ("**error: a\nerror: b**", ["error: a", "error: b**"]),
     ("[12345.678901] Out of memory", ["Out of memory"]),
     ("(Worker pid=7) x", ["x"]),
     ("(EngineCore_0 pid=434697)     x", ["    x"]),

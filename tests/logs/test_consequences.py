@@ -266,3 +266,12 @@ def test_the_name_of_a_kernel_of_an_old_release_tells_whose_a_failure_is(kernel:
     diagnosis = diagnose_text(f"# It fails for bfloat16\n\nHi, I get a lot of errors like this one\n{error}```\n")
     assert diagnosis is not None and diagnosis.kind is Kind.LLVM_FATAL
     assert diagnosis.headline == "LLVM gave up: Broken function found: Invalid insertelement operands!"
+
+
+def test_torch_ends_the_process_after_the_exception_that_is_the_cause() -> None:
+    diagnosis = diagnose_text(
+        "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered\n"
+        "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  CUD\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.LAUNCH_ERROR

@@ -197,3 +197,31 @@ def test_an_assertion_in_a_template_has_its_function_without_a_file() -> None:
     )
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.function) == (Kind.ASSERTION, "vector::operator[]")
+
+
+STACK = """Stack (most recent call first):
+  File "/v/site-packages/triton/backends/amd/compiler.py", line 275 in make_ttgir
+  File "/v/site-packages/triton/compiler/compiler.py", line 324 in compile
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "kind"),
+    [
+        ("", Kind.UNKNOWN),
+        ("# Segmentation fault\n\n", Kind.SEGFAULT),
+        (
+            "LLVM ERROR: Failed to compute parent layout for slice layout.\nFatal Python error: Aborted\n\n",
+            Kind.LLVM_FATAL,
+        ),
+    ],
+)
+def test_the_frame_that_ran_when_the_process_ended(above: str, kind: Kind) -> None:
+    diagnosis = diagnose_text(f"{above}{STACK}")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line, diagnosis.function) == (
+        kind,
+        "compiler.py",
+        275,
+        "make_ttgir",
+    )

@@ -425,3 +425,11 @@ def test_the_reason_may_stand_below_an_empty_line() -> None:
         "AssertionError: cannot cast int32 to fp8e4nv"
     )
     assert "Engine" not in diagnosed(f"{report}RuntimeError: Engine core failed to start\n").headline
+
+
+def test_a_command_of_the_host_compiler_that_breaks_off() -> None:
+    frame = '  File "/v/site-packages/triton/runtime/build.py", line 48, in _build\n    ret = check_call(cc_cmd)\n'
+    raised = "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n"
+    diagnosis = diagnosed(f"{frame}{raised}CalledProcessError: Command '['/usr/bin/gcc',\n")
+    assert diagnosis.kind is Kind.ENVIRONMENT
+    assert diagnosis.headline == "CalledProcessError: the host compiler failed; what it printed says why"

@@ -26,6 +26,15 @@ STATED = [
         "Python.h is missing",
         Kind.ENVIRONMENT,
     ),
+    (
+        "### Which component has the problem?\n\nCuTe DSL\n\n**Describe the bug**\n"
+        "`MmaF16Op` segfaults during `cute.compile` on SM120 when calling `make_fragment_A`. It works on Hopper.\n"
+        "Root cause: `MmaF16Op._make_trait()` creates `MmaAtomSM89Type` (Ada SM89), which is incompatible with SM120's "
+        "MLIR lowering passes: the generator of fragments accesses SM89-specific fields that are not there, causing "
+        "a null pointer dereference in the C++ MLIR dialect library.\n",
+        "segfaults during `cute.compile`",
+        Kind.SEGFAULT,
+    ),
 ]
 
 
