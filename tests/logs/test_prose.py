@@ -278,3 +278,21 @@ def test_the_reason_of_a_report_that_is_cut_off_is_what_the_text_says_was_raised
     assert diagnosis.kind is Kind.FRONTEND_ERROR
     assert "dot() got an unexpected keyword argument 'trans_b'" in diagnosis.headline
     assert diagnosis.source is not None and diagnosis.source.line == 118
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("Unsupported conversion from bf16 to f16: works on A100 but not on V100", Kind.LLVM_FATAL),
+        ("Unsupported DotOp found when converting TritonGPU to LLVM", Kind.LLVM_FATAL),
+        ("[Bug] type object 'CompiledKernel' has no attribute 'launch_enter_hook'", Kind.PYTHON_EXCEPTION),
+        ("V100 has sm70 while Feature 'cvt.bf16.f32' requires .target sm_80 or higher", Kind.PTXAS),
+        ("'.bf16' requires .target sm_80 or higher with triton", Kind.PTXAS),
+        ("[Vendor] triton rejects chained scalars - UnsupportedLanguageConstruct", Kind.FRONTEND_ERROR),
+        ('triton segfaults with "Unexpected mma -> mma layout conversion"', Kind.MLIR_DIAGNOSTIC),
+        ("[convert-triton-intel-gpu-to-llvm]: triggers an assertion in the axis analysis", Kind.ASSERTION),
+        ("dominance failure in triton's fused_moe_kernel on sm87", Kind.MLIR_DIAGNOSTIC),
+    ],
+)
+def test_a_title_alone_tells_the_kind(title: str, kind: Kind) -> None:
+    assert diagnosed(f"# {title}\n").kind is kind

@@ -37,7 +37,13 @@ _CODE = regex(
 )
 _FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
 _FAIL = regex(_FAILS, re.IGNORECASE)
-_WHERE = r"(?:\btriton\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
+_WHERE = r"(?:\btriton\b|\bMLIR\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
+# In the compiler's code; Python's assertions are exceptions.
+_ASSERTS = regex(
+    r"\b(?:hits?|triggers?|trips?|fails?(?: with| in| on)?|runs? into|crash(?:es)? (?:with|in|on)) (?:an? |the )?"
+    r"(?:internal |compiler |LLVM |MLIR |C\+\+ )?assert(?:ion)?s?\b(?!Error)",
+    re.IGNORECASE,
+)
 # The processor's own signals, which few programs raise: they need no word about a compiler.
 _ABORTED = regex(r"\bSIG(?:FPE|ILL)\b")
 _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
@@ -45,7 +51,7 @@ _ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,100}}{_COMPILE}"
 # In words that only MLIR's conversions and its verifier have.
 _REFUSED = regex(
     r"(?:\bfail\w{0,4}|\bcannot|\bcan't|\bunable|\bdo(?:es)?(?:n't| not)|无法|失败).{0,40}\blegali[sz]e"
-    r"|\bMLIR(?:'s)? verif|\bSSA dominance|\bverification (?:error|fail)",
+    r"|\bMLIR(?:'s)? verif|\bSSA dominance|\bdominance (?:fail|error|violat)|\bverification (?:error|fail)",
     re.IGNORECASE,
 )
 # Of a kernel that runs: no kind of its own.
@@ -59,11 +65,13 @@ _OF_HOST = regex(
 #: What a sentence says, and the kind of failure; of several the first.
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, _CRASHED),
+    (Kind.ASSERTION, _ASSERTS),
     (Kind.ABORT, _ABORTED),
     (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
+    (Kind.MLIR_DIAGNOSTIC, _REFUSED),
     (Kind.UNKNOWN, regex(rf"\bkernels?\b.{{0,80}}{_HANGS}", re.IGNORECASE)),
     (Kind.OTHER, _OF_HOST),
     (Kind.UNKNOWN, regex(rf"{_COMPILE}.{{0,80}}{_FAILS}|{_FAILS}.{{0,80}}{_COMPILE}", re.IGNORECASE)),

@@ -150,9 +150,9 @@ def _is_evidence(line: str) -> bool:
 
 
 def _has_words(lines: Sequence[str]) -> bool:
-    """True if the lines other than package lists are about a compiler, or any is an error of Triton's front end."""
+    """True if the lines other than package lists are about a compiler, or any is an error in words of Triton's."""
     unlisted = [line for line in lines if not _ITEM.match(line)]
-    return is_about(unlisted) or any(map(is_frontends, lines))
+    return is_about(unlisted) or any(map(is_frontends, lines)) or any(map(is_native, lines))
 
 
 def is_of_others(lines: Sequence[str]) -> bool:

@@ -87,6 +87,11 @@ def has_terms(text: str) -> bool:
     return _VOCABULARY.search(_OWNER.sub("", text)) is not None
 
 
+def names_tritons(text: str) -> bool:
+    """True for a text with a technical term of Triton's, or about an object of one of its classes."""
+    return has_terms(text) or _is_of_class(text)
+
+
 def is_tritons(text: str) -> bool:
     """True for a text that only Triton, or a program that compiles with it, would print."""
-    return has_terms(text) or is_frontends(text) or _is_of_class(text)
+    return names_tritons(text) or is_frontends(text)

@@ -12,6 +12,7 @@ from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.named_places import cut_assertion, named_files
+from triage.logs.native_texts import kind_of
 from triage.logs.patterns import regex
 from triage.logs.recognisers import launch_error, llvm_diagnostic
 from triage.logs.recognisers.python_exception import assertion_of
@@ -27,7 +28,7 @@ MAX_TERMS = 4
 
 _DEVICE = regex(r"misaligned address|address misaligned|illegal memory access")
 _PYTHON = regex(
-    r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
+    r"(?:map::at|(?:type object )?'\w{1,80}'(?: object)? has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
     r"|`?[\w.]{1,80}`?(?:\(\))? (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional )"
     r".{1,200})\.?$"
 )
@@ -39,7 +40,9 @@ _ATTRIBUTE = regex(r"'(?:float|int|bool|tuple|list|str|constexpr|tensor|NoneType
 _MISSING = regex(r"\b(?P<owner>triton(?:\.\w{1,60}){0,5})\W{0,2} has no attribute \W?(?P<name>\w{1,80})")
 # A term of the compiler, and a word for what is wrong with it.
 _TERM = regex(r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
-_WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+_WRONG = regex(
+    r"\b(?:must|unsupported|(?:un)?expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE
+)
 # A title that consists of a compiler's message, and what such a message is about.
 _MESSAGE = regex(r"(?:[Uu]nsupported|[Ii]nvalid|[Ee]xpected|[Cc]annot|[Ff]ailed to) [A-Za-z`'][^?]{12,300}$")
 _ABOUT = regex(
@@ -93,8 +96,10 @@ _TITLED = regex(
     r"|'?(?P<operation>[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600}))$"
 )
 _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
+# Two of the names are Triton's alone.
 _FRONTEND_NAME = regex(
-    r"`(?:triton\.[\w.]{1,60}\.)?(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)`"
+    r"(?:`(?:triton\.[\w.]{1,60}\.)?(?=CompilationError`)|(?<![\w.])(?!CompilationError))"
+    r"(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)\b(?!:? {0,4}at \d)"
 )
 # Exceptions that only a compile or launch raises; of others the name alone says nothing.
 _NAME_ALONE = regex(
@@ -184,6 +189,8 @@ _CLAUSES = (": ", ". ", "`", '"')
 def _kind(line: str) -> Kind | None:
     if is_frontends(line):
         return Kind.FRONTEND_ERROR
+    if kind := kind_of(line):
+        return kind
     if _DEVICE.match(line):
         return Kind.LAUNCH_ERROR
     if _PYTHON.match(line):
@@ -230,6 +237,8 @@ def _stated(position: int, line: str) -> Finding | None:
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception=raised[0])
     elif retold := next(((kind, text) for pattern, kind, text in _RETOLD if pattern.search(line)), None):
         diagnosis = bounded_diagnosis(retold[0], retold[1], f"{retold[1]}\n{line}")
+    elif kind := kind_of(stated):
+        diagnosis = bounded_diagnosis(kind, stated, stated)
     elif (begin := frontends_text(line)) is not None:
         begin = _clause(line, begin)
         diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, line[begin:], line[begin:], stage="source")

@@ -17,7 +17,8 @@ from triage.logs.ending import ending
 from triage.logs.evidence import attributed, is_about, is_of_others, judged, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import has_terms
+from triage.logs.frontend_texts import names_tritons
+from triage.logs.native_texts import is_native
 from triage.logs.prefixed import MOST_CHARACTERS, behind_prefix
 from triage.logs.quoted import quoted, quoted_cause, quoted_in_prose
 from triage.logs.reading import Log
@@ -313,7 +314,7 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
         return None
     if is_of_others(lines):
         return None
-    is_about_triton = bool(excerpts.evidence) or any(map(has_terms, lines))
+    is_about_triton = bool(excerpts.evidence) or any(names_tritons(line) or is_native(line) for line in lines)
     if collector.findings:
         quotation = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
         kind = quotation.diagnosis.kind if quotation else None

@@ -44,16 +44,20 @@ _WRAPPED = 3
 # Cut off before the exit status: only the frames above show what was called.
 _CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
 # What only ptxas says, without what it prints before.
+_NAMED = r"(?:Feature|Modifier|Instruction) '[^']{1,200}'"
 _OWN = regex(
-    r"(?:Feature|Modifier|Instruction) '[^']{1,200}' (?:requires (?:\.target|PTX ISA)|not supported on \.target)"
+    rf"{_NAMED} requires PTX ISA \.version \d{{1,2}}\.\d{{1,2}}(?: or (?:higher|later))?"
+    rf"|(?:{_NAMED}|'\.[\w.:]{{1,60}}') requires \.target sm_\w{{1,6}}(?: or (?:higher|later))?"
+    rf"|{_NAMED} not supported on \.target(?: '\w{{1,20}}')?"
     r"|Value '[^']{1,40}' is not defined for option 'gpu-name'"
-    r"|Unsupported \.version \d{1,2}\.\d{1,2}; current version is"
-    r"|Program with \.target '\w{1,20}' cannot be compiled"
+    r"|Unsupported \.version \d{1,2}\.\d{1,2}; current version is '?\d{1,2}\.\d{1,2}'?"
+    r"|Program with \.target '\w{1,20}' cannot be compiled(?: to future architecture)?"
 )
 _OWN_ANCHORS = (
     "Feature '",
     "Modifier '",
     "Instruction '",
+    "requires .target sm_",
     "for option 'gpu-name",
     "Unsupported .version",
     "Program with .target",
@@ -73,8 +77,8 @@ def error_text(line: str) -> str | None:
     return match["text"].strip() if match else None
 
 
-def _finding(window: Window, shown: str, specificity: Specificity, **location: Any) -> Finding:
-    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin", **location)
+def _finding(window: Window, shown: str, specificity: Specificity, message: str = "", **location: Any) -> Finding:
+    return finding(window, Kind.PTXAS, f"ptxas: {shown}", message, specificity, stage="cubin", **location)
 
 
 def _place(line: str) -> dict[str, Any]:
@@ -90,8 +94,9 @@ def _read(window: Window) -> Finding | None:
         return _finding(window, error, specificity, **_place(line))
     if retold := _RETOLD.search(line):
         return _finding(window, retold["text"], Specificity.DIAGNOSTIC)
-    if _OWN.match(line):
-        return _finding(window, line, Specificity.DIAGNOSTIC)
+    if own := _OWN.search(line):
+        shown = own.group() if own.start() else line
+        return _finding(window, shown, Specificity.DIAGNOSTIC, shown)
     return _consequence(window, line)
 
 
