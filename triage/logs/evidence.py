@@ -104,7 +104,7 @@ _OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL|Memor
 #: Without other evidence, a text of at most this many lines is taken to be the failure alone; fewer where its line is
 #: one that any program may print.
 _FEW, _FEWEST = 8, 3
-#: What ptxas says of a GPU that is newer than any that the releases of it know which builds for older GPUs use.
+#: What ptxas says of a GPU that is newer than it is. Builds that name the GPUs that they are for name older ones.
 _NEWER_GPU = regex(r"Value 'sm_1\d{2}[a-z]?' is not defined for option 'gpu-name'")
 #: Few Python programs contain LLVM.
 _LLVM_STOPS = "LLVM ERROR: "
