@@ -302,13 +302,15 @@ def test_a_text_of_triton_s_own_code_needs_no_other_evidence() -> None:
         "AttributeError: 'PersistentCacheAutotuner' object has no attribute 'keys'",
         "ValueError: Scalar 4294967296 is out of range for type int32",
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'",
+        "error: invalid element type in packLLElements. Expected 'i32' but got 'i8'",
+        "Pipeline failed while executing AllocateProtonGlobalScratchBufferPass",
     ],
 )
 def test_what_only_triton_says_in_a_text_that_does_not_name_it(error: str) -> None:
     found = diagnose_text(
         f"Since the update the server does not start any more. I get this error:\n\n{error}\n\nWhy?\n"
     )
-    assert found is not None and error.rpartition(": ")[2].strip() in found.headline
+    assert found is not None and error.rpartition(": ")[2].strip() in found.message
 
 
 def test_a_class_of_another_library_has_triton_in_its_name() -> None:

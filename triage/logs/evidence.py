@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 
-from triage.logs import other_programs
+from triage.logs import named_pass, other_programs
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends, is_of_another_class, is_tritons
 from triage.logs.native_texts import is_native
@@ -249,6 +249,8 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return not other_programs.is_about_another_dialect(diagnosis)
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
     if words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED)):
+        return True
+    if diagnosis.pass_name is not None and named_pass.is_tritons(diagnosis.pass_name):
         return True
     return diagnosis.kind in _NATIVE and is_native(first) and not other_programs.is_about_another_dialect(diagnosis)
 

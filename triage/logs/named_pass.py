@@ -63,6 +63,11 @@ def _known() -> dict[str, str]:
     return known
 
 
+def is_tritons(name: str) -> bool:
+    """True for the name of a pass that only Triton has, however it is spelled."""
+    return name in _known()
+
+
 def _listed(lines: Iterable[str]) -> str | None:
     """The only pass that the lines name of those that are known, in its first spelling."""
     spellings: dict[str, str] = {}
