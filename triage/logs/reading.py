@@ -8,10 +8,12 @@ import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import chain
 from typing import BinaryIO, TypeAlias, cast
 
 from triage.logs.copied import as_printed
+from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.wrapped import unwrapped
 from triage.model.visible import CONTROL
 
@@ -42,7 +44,7 @@ _RAISED_REPR = re.compile(
     rb"""(?P<text>(?:\\[^\n]|(?!(?P=quote))[^\\\n])*)(?P=quote)[^\n]*""",
     re.MULTILINE,
 )
-_REPRS = (b"Error('", b'Error("', b"Exception('", b'Exception("', b"Construct('", b'Construct("', b"Failure('")
+_REPRS = ("Error(", "Exception(", "Construct(", "Failure(")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
 # What editors, wikis and chats write for others that programs print.
 _TYPOGRAPHIC = {
@@ -147,13 +149,19 @@ def _has_lines(line: bytes) -> bool:
     return line.count(b"\\n") >= _FEWEST_ESCAPED or any(mark in line for mark in _ESCAPED_TRACEBACK)
 
 
+@cache
+def _reprs() -> Sieve:
+    return sieve_for(_REPRS)
+
+
 def _plain(block: bytes, escaped: bool) -> bytes:
     if escaped:
         *records, rest = block.split(b"\n")
         block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
-    if any(mark in block for mark in _REPRS):
+    if _reprs()(block):
         block = _RAISED_REPR.sub(_raised, block)
-    if b"\\n" in block and not escaped:
+    # The first test is a hundred times as fast as the second.
+    if b"\\" in block and b"\\n" in block and not escaped:
         # Several lines in a string of one: one record among other lines.
         block = b"\n".join(_ESCAPE.sub(_unescaped, line) if _has_lines(line) else line for line in block.split(b"\n"))
     if not block.isascii():
