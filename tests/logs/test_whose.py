@@ -340,6 +340,8 @@ def test_llvm_stops_a_python_program() -> None:
     found = diagnose_text(f"{about}{error}{died}")
     assert found is not None and found.kind is Kind.LLVM_FATAL
     assert diagnose_text(f"{about}{error}") is None
+    frame = '  File "/v/site-packages/numba/core/codegen.py", line 12, in finalize\n'
+    assert diagnose_text(f"{about}{error}{frame}{died}") is None
 
 
 def test_a_debugger_names_one_of_two_libraries() -> None:

@@ -41,7 +41,7 @@ _WHERE = r"(?:\btriton\b|\bMLIR\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\
 # In the compiler's code; Python's assertions are exceptions.
 _ASSERTS = regex(
     r"\b(?:hits?|triggers?|trips?|fails?(?: with| in| on)?|runs? into|crash(?:es)? (?:with|in|on)) (?:an? |the )?"
-    r"(?:internal |compiler |LLVM |MLIR |C\+\+ )?assert(?:ion)?s?\b(?!Error)",
+    r"(?:internal |compiler |LLVM |MLIR |C\+\+ )?assert(?:ion)?s?\b(?! ?error)",
     re.IGNORECASE,
 )
 # The processor's own signals, which few programs raise: they need no word about a compiler.

@@ -1,7 +1,7 @@
 """Signs that a text is about another program, where nothing in it shows Triton, Gluon or CuTe DSL.
 
-No names of programs but of two others that are named Triton: somebody writes about something else, another program
-than Python ran, a symbol or an operation is none that a kernel has.
+No names of programs but of two others that are named Triton, and of Python packages that contain LLVM: somebody writes
+about something else, another program than Python ran, a symbol or an operation is none that a kernel has.
 """
 
 import re
@@ -52,6 +52,10 @@ _OF_TORCH = regex(r"(?:=|\(|\[|, |^import |^from ) ?torch(?:\.[a-z]|$)")
 _OF_PYTHON = regex(
     r"\[\w{1,60}\.py:\d{1,6}\]|\.py\", line \d|[/\\](?:site|dist)-packages[/\\]"
     r"|(?<![\w.])(?:[A-Z][a-z]{1,20}){1,4}Error(?:: |\(['\"])"
+)
+_WITH_LLVM = regex(
+    r"(?<![a-z])(?:numba|llvmlite|jax(?:lib)?|tvm|taichi|iree|torch[-_]mlir|tensorflow|halide|dace|pocl)(?![a-z])",
+    re.IGNORECASE,
 )
 _COMPARED = 60
 """Characters that tell a message from others."""
@@ -111,12 +115,13 @@ def has_sentences(lines: Iterable[str], messages: Sequence[str] = ()) -> bool:
     )
 
 
-def is_of_python(lines: Iterable[str]) -> bool:
-    """True for a text with output of a Python program: a frame, a path of a package, an exception."""
-    return any(map(_OF_PYTHON.search, lines))
+def is_of_python(lines: Sequence[str]) -> bool:
+    """True for a text with output of a Python program: a frame, a path of a package, an exception; not where it names
+    a package that contains LLVM."""
+    return any(map(_OF_PYTHON.search, lines)) and not any(map(_WITH_LLVM.search, lines))
 
 
-def is_of_torch(diagnosis: Diagnosis, whole: Iterable[str]) -> bool:
+def is_of_torch(diagnosis: Diagnosis, whole: Sequence[str]) -> bool:
     """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, a shuffle
     between the lanes of a warp, as reductions have it, that LLVM does not know, and any error that LLVM stops a Python
     program with."""
