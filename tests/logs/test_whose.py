@@ -319,6 +319,11 @@ def test_a_class_of_another_library_has_triton_in_its_name() -> None:
     assert diagnose_text(text) is None
 
 
+def test_a_method_of_another_class_is_named_launch() -> None:
+    frame = 'Traceback (most recent call last):\n  File "/w/29.py", line 4, in warm\n    cache.launch(grid=(1,))\n'
+    assert diagnose_text(f"{frame}AttributeError: 'KernelCache' object has no attribute 'launch'\n") is None
+
+
 def test_a_gpu_that_a_build_names_is_not_newer_than_ptxas() -> None:
     about = "I build the package on this machine. It does not work with the toolkit of the distribution.\n"
     assert diagnose_text(f"{about}ptxas fatal   : Value 'sm_86' is not defined for option 'gpu-name'\n") is None

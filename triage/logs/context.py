@@ -52,7 +52,7 @@ _OF_TRITON = regex(
 _CUTE_CALLS = ("cute.compile(", ".launch(")
 #: What benchmarks call of Triton's, whose frames an exception about the call itself does not have.
 _TRITON_CALL = "triton.testing."
-_TRACES = regex(r"\bcute\.compile\(|\.launch\((?:grid=|$)")
+_TRACES = regex(r"\bcute\.compile\(|\.launch\((?:grid=.{1,300}\bblock=|$)")
 #: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
 #: failing test, a request to a server, a command at a prompt.
 _BOUNDARY = regex(
