@@ -289,6 +289,8 @@ def test_the_reason_of_a_report_that_is_cut_off_is_what_the_text_says_was_raised
         ("V100 has sm70 while Feature 'cvt.bf16.f32' requires .target sm_80 or higher", Kind.PTXAS),
         ("'.bf16' requires .target sm_80 or higher with triton", Kind.PTXAS),
         ("[Vendor] triton rejects chained scalars - UnsupportedLanguageConstruct", Kind.FRONTEND_ERROR),
+        ("triton raises `triton.compiler.errors.UnsupportedLanguageConstruct`", Kind.FRONTEND_ERROR),
+        ("triton raises `triton.compiler.errors.CompilationError`", Kind.FRONTEND_ERROR),
         ('triton segfaults with "Unexpected mma -> mma layout conversion"', Kind.MLIR_DIAGNOSTIC),
         ("[convert-triton-intel-gpu-to-llvm]: triggers an assertion in the axis analysis", Kind.ASSERTION),
         ("dominance failure in triton's fused_moe_kernel on sm87", Kind.MLIR_DIAGNOSTIC),

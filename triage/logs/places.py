@@ -126,7 +126,7 @@ def _is_end(diagnosis: Diagnosis) -> bool:
 
 
 def _where_it_ended(shown: _Shown, _: Kind) -> Fields | None:
-    """The frame of Triton's Python code that ran when the process ended, as Python's faulthandler prints it."""
+    """The innermost frame of Python code that ran when the process ended, as Python's faulthandler prints it."""
     ends = (finding.diagnosis for finding in shown.findings if _is_end(finding.diagnosis))
     last = next((end for end in ends if end.file is not None), None)
     return {"file": last.file, "line": last.line, "function": last.function} if last and shown.lines else None

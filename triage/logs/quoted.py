@@ -54,8 +54,6 @@ _CHECK = "Check failed: "
 # The last of them in parentheses, with one pair inside at most, where its first word tells what it is.
 _FRAGMENT = regex(
     r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
-    r"|[\u201c\u201e\u00ab]([^\u201c\u201d\u00bb\n]{12,600})[\u201c\u201d\u00bb]"
-    r"|(?<!\w)\u2018([^\u2018\n]{12,600})\u2019(?!\w)"
     r"|(?<=\s)\(((?:LLVM ERROR|ptxas (?:fatal|error) {0,3}|error"
     r"|(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception)): "
     r"[^()\n]{4,400}(?:\([^()\n]{0,200}\)[^()\n]{0,400})?)\)"
@@ -98,8 +96,7 @@ _TITLED = regex(
 _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
 # Two of the names are Triton's alone.
 _FRONTEND_NAME = regex(
-    r"(?:`(?:triton\.[\w.]{1,60}\.)?(?=CompilationError`)|(?<![\w.])(?!CompilationError))"
-    r"(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)\b(?!:? {0,4}at \d)"
+    r"(?<!\w)((?:UnsupportedLanguageConstruct|CompileTimeAssertionFailure)\b(?!:? {0,4}at \d)|CompilationError(?=`))"
 )
 # Exceptions that only a compile or launch raises; of others the name alone says nothing.
 _NAME_ALONE = regex(
