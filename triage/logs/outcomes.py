@@ -18,7 +18,7 @@ from triage.logs.episodes import ranked
 from triage.logs.failed_import import failed_import
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
-from triage.logs.recognisers import process_end
+from triage.logs.process_ends import ended_by
 from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
@@ -92,7 +92,7 @@ def _suspected_place(suspicion: Suspicion | None) -> SourceLocation | None:
 def _bare_end(outcome: Outcome) -> Diagnosis:
     """The diagnosis when nothing printed names a failure: only how the process ended is known."""
     if outcome.signal:
-        return process_end.ended_by(outcome.signal, f"ended by {outcome.signal}")
+        return ended_by(outcome.signal, f"ended by {outcome.signal}")
     if outcome.errors:
         first = outcome.errors[0]
         error = f"{first.type}: {first.message}".rstrip(": \n")
@@ -142,7 +142,7 @@ def _has_stack(finding: Finding, signal: str) -> bool:
     """True where the text has the stack of a process that the signal ended, in CuTe DSL."""
     diagnosis = finding.diagnosis
     has_stack = diagnosis.compiler is CUTE and diagnosis.stage is not None
-    return has_stack and diagnosis.kind is process_end.ended_by(signal, "").kind
+    return has_stack and diagnosis.kind is ended_by(signal, "").kind
 
 
 def _decided(outcome: Outcome) -> Diagnosis | None:
