@@ -225,3 +225,35 @@ def test_the_frame_that_ran_when_the_process_ended(above: str, kind: Kind) -> No
         275,
         "make_ttgir",
     )
+
+
+_SPELLINGS = (
+    "{file}:212",
+    "{file}#L212",
+    "{file} line 212",
+    "{file} (line 212)",
+    "{file}(212)",
+    "{file} L212",
+    "{file} at line 212",
+    "{file}, ln 212",
+    "{file} [line 212]",
+    "file {file}, line: 212",
+    '"{file}":212',
+    "line 212 of {file}",
+    "line 212 in file `{file}`",
+    "line number 212 in {file}",
+    "line 212 ({file})",
+    "L212 of {file}",
+)
+
+
+@pytest.mark.parametrize("spelling", _SPELLINGS)
+def test_a_line_is_told_in_many_ways(spelling: str) -> None:
+    native, kernel = spelling.format(file="lib/ToLLVM/ConvertLayout.cpp"), spelling.format(file="my_kernel.py")
+    crashed = diagnose_text(f"The triton pass segfaults at {native} when num_stages=3.\n")
+    assert crashed is not None
+    assert (crashed.file, crashed.line) == ("ConvertLayout.cpp", 212)
+    told = diagnose_text(f"Compiling my Triton kernel at {kernel} hits an assert and python dies with SIGABRT.\n")
+    assert told is not None
+    assert told.source is not None
+    assert (told.source.file, told.source.line) == ("my_kernel.py", 212)

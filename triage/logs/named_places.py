@@ -18,19 +18,27 @@ from triage.model.diagnosis import SourceLocation
 
 # Characters that programs do not print.
 _NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+# How a line's number is told behind a file's name and before it.
+_BEHIND = (
+    r"[`'\"]?(?::L?|#L|@|\((?=\d{1,7}\))|,? ?[(\[]?L(?=\d)"
+    r"|,? ?[(\[]?(?:at |on |near )?(?:[Ll]ine\b(?: number)?:?|ln|l\.) ?)"
+    r"(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])"
+)
+_BEFORE = r"\b(?:[Ll]ine (?:number )?|L)(?P<number>[1-9]\d{0,6})\b(?:,? (?:of|in|from) (?:the )?(?:file )?| \()[`'\"]?"
 # Words of languages without spaces and their punctuation may stand on either side.
 _PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
 _LINE = regex(
     rf"(?<![^\s:\"'`(,\u3000-\uffef])(?P<file>{_PYTHON})(?:\((?P<closed>\d{{1,7}})\): (?=error\b)"
-    r"|[`'\"]?(?::|,? (?:at )?line )(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])(?::(?P<column>\d{1,7})\b)?)"
-    rf"|\b[Ll]ine (?P<number>[1-9]\d{{0,6}}) (?:of|in) [`'\"]?(?P<of>{_PYTHON})\b"
+    rf"|{_BEHIND}(?::(?P<column>\d{{1,7}})\b)?)"
+    rf"|{_BEFORE}(?P<of>{_PYTHON})\b"
 )
 # A C++ file with its line, and the function before or after it, which its spelling distinguishes from words.
 _FUNCTION = r"(?=\w{0,60}(?:[a-z][A-Z]|::))[\w:]{3,200}"
+_NATIVE_FILE = r"[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp)"
 _FILE = regex(
     rf"(?:(?<![\w:])(?P<before>{_FUNCTION})`?(?:\(\))?`?,? (?:\(|at |in ))?`?(?<![\w/.\\-])"
-    r"(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))`?(?::|#L|,? line |,? l\. ?)(?P<line>[1-9]\d{0,6})\b"
-    rf"(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
+    rf"(?P<file>{_NATIVE_FILE}){_BEHIND}(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
+    rf"|{_BEFORE}(?P<of>{_NATIVE_FILE})\b"
 )
 # A frame of a native stack, not prose.
 _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
@@ -82,7 +90,11 @@ def line_in_prose(lines: Iterable[str]) -> SourceLocation | None:
 def named_files(line: str) -> list[tuple[str, int, str | None]]:
     """The C++ files that a line names, each with its line number and the function named next to it."""
     return [
-        (last_component(match["file"]), int(match["line"]), function_name(match["before"] or match["behind"] or ""))
+        (
+            last_component(match["file"] or match["of"]),
+            int(match["line"] or match["number"]),
+            function_name(match["before"] or match["behind"] or ""),
+        )
         for match in _FILE.finditer(line)
     ]
 
