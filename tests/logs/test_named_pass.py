@@ -114,3 +114,18 @@ def test_a_sentence_says_in_which_pass_it_crashes() -> None:
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.pass_name) == (Kind.UNKNOWN, "tritonamdgpu-convert-buffer-ops")
     assert diagnosis.headline.startswith(sentence)
+
+
+def test_a_pass_that_is_named_as_one_of_what_it_is_about() -> None:
+    diagnosis = diagnose_text(
+        "Triton on ROCm: the CanonicalizePointer pass could not correctly legalize some casts\n\n"
+        "I have looked at CanonicalizePointers and see no pattern.\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, "CanonicalizePointers")
+
+
+def test_a_function_that_is_quoted_as_a_call_crashed() -> None:
+    diagnosis = diagnose_text("segfault in `optimize_ttgir()` / `PassManager::run()`\n\nSee the Triton PR above.\n")
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, "optimize_ttgir")

@@ -50,7 +50,7 @@ _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.I
 _ENDLESS = regex(rf"{_COMPILE}.{{0,120}}{_NO_END}|{_NO_END}.{{0,100}}{_COMPILE}", re.IGNORECASE)
 # In words that only MLIR's conversions and its verifier have.
 _REFUSED = regex(
-    r"(?:\bfail\w{0,4}|\bcannot|\bcan't|\bunable|\bdo(?:es)?(?:n't| not)|无法|失败).{0,40}\blegali[sz]e"
+    r"(?:\bfail\w{0,4}|\bcannot|\bcan't|\bunable|\b(?:do(?:es)?|could)(?:n't| not)|无法|失败).{0,40}\blegali[sz]e"
     r"|\bMLIR(?:'s)? verif|\bSSA dominance|\bdominance (?:fail|error|violat)|\bverification (?:error|fail)",
     re.IGNORECASE,
 )
@@ -79,8 +79,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 #: Those that tell the kind whatever else a line says.
 _PLAIN = (
     (Kind.MLIR_DIAGNOSTIC, _REFUSED),
-    (Kind.SEGFAULT, _CRASHED),
-    (Kind.SEGFAULT, regex(r"\bSIG(?:SEGV|BUS)\b")),
+    (Kind.SEGFAULT, regex(rf"{_CRASH}|\bSIGBUS\b", re.IGNORECASE)),
     (Kind.ABORT, regex(r"\bSIG(?:FPE|ILL|ABRT)\b")),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),

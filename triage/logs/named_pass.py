@@ -96,4 +96,6 @@ def named_pass(lines: Iterable[str]) -> str | None:
         failing |= {match[match.lastgroup or 0] for match in _FAILING.finditer(whole)}
         if name := only(match[match.lastgroup or 0] for match in _PASS.finditer(whole)):
             names.add(name)
-    return only(failing) or only(names) or _listed(lines)
+    name, known = only(failing) or only(names), _listed(lines)
+    # People write the name of a pass as one of what it is about: `the CanonicalizePointer pass`.
+    return known if name is None or (known or "").removesuffix("s") == name else name

@@ -45,7 +45,7 @@ _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
     r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sig(?:segv|abrt|fpe|ill)|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
     r"|null(?:ptr|[ -]pointer) dereference)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
-    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?)",
+    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?|[a-z]\w{2,60}(?=\(\)`))",
     re.IGNORECASE,
 )
 # An assertion at the end of a text, cut off before its expression.
