@@ -66,3 +66,29 @@ def test_the_reason_that_a_title_states() -> None:
     )
     assert diagnosis.headline == "'constexpr_type' object has no attribute 'is_block'"
     assert diagnosis.source is not None and diagnosis.source.line == 7
+
+
+@pytest.mark.parametrize("head", ["CompilationError: ", "Smoke test failed: ", ""])
+@pytest.mark.parametrize(
+    "excerpt",
+    [
+        "at 2:11:\ndef k(x, BLOCK: tl.constexpr):\n    y = tl.arange(0, x)\n           ^ {cause}",
+        "at 2:11: def k(x, BLOCK: tl.constexpr):\n    y = tl.arange(0, x)\n           ^ {cause}",
+        "at 2:11: def k(x, BLOCK: tl.constexpr):     y = tl.arange(0, x)            ^ {cause}",
+    ],
+)
+@pytest.mark.parametrize("cause", ["NameError('tl is not defined')", "NameError: tl is not defined"])
+def test_the_cause_behind_the_caret(head: str, excerpt: str, cause: str) -> None:
+    diagnosis = diagnose_text(f"Triton says:\n{head}{excerpt.format(cause=cause)}\n\nThat is all.\n")
+    assert diagnosis is not None
+    assert diagnosis.headline == "NameError: tl is not defined"
+    assert diagnosis.source is not None
+    assert diagnosis.source.line == 2
+
+
+@pytest.mark.parametrize("above", ["fails inside ops/mla_gluon.py:", "It is in file `ops/mla_gluon.py`:\n"])
+def test_the_file_that_the_sentence_above_ends_with(above: str) -> None:
+    diagnosis = diagnose_text(f"{above}\nCompilationError: at 3:4:\n    gl.load(x)\n    ^\nexpected a layout\n")
+    assert diagnosis is not None
+    assert diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("ops/mla_gluon.py", 3)

@@ -442,6 +442,7 @@ def test_a_list_of_packages_with_triton_makes_no_failure_triton_s(failure: str) 
 
 
 SHUFFLE = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32"
+PIPELINE = "error: Failures have been detected while processing an MLIR pass pipeline"
 CAST = 'Assertion `isa<To>(Val) && "cast<Ty>() argument of incompatible type!"\' failed'
 
 
@@ -459,6 +460,9 @@ CAST = 'Assertion `isa<To>(Val) && "cast<Ty>() argument of incompatible type!"\'
         (f"950PR, fp8: {CAST}\nrun by the test of ours\nx = torch.rand(4)\n", Kind.ASSERTION),
         (f"950PR, fp8: {CAST}\nDTYPES = [torch.float16, torch.int8]\nby somebody in a comment\n", Kind.ASSERTION),
         (f"The build of ours with torch stops\n{CAST}\n", None),
+        (f"We train it on a card of ours\ntorch.__version__ = 2.8.0\n{PIPELINE}\n\nIt is new.\n", Kind.MLIR_DIAGNOSTIC),
+        (f"We lower it with torch-mlir of today\ntorch.__version__ = 2.8.0\n{PIPELINE}\n\nIt is new.\n", None),
+        (f"The compiler of ours in Rust\nsays\nfor a program\n{PIPELINE}\n", None),
     ],
 )
 def test_what_only_triton_prints_among_programs_that_use_torch(text: str, kind: Kind | None) -> None:

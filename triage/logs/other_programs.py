@@ -47,7 +47,8 @@ _JOINING = regex(
 )
 _FEWEST_WORDS = 3
 # A line of a program, not of a sentence.
-_OF_TORCH = regex(r"(?:=|\(|\[|, |^import |^from ) ?torch(?:\.[a-z]|$)")
+_OF_TORCH = regex(r"(?:=|\(|\[|, |^import |^from ) ?torch(?:\.[a-z]|$)|^torch(?:\.__version__|\.version\.\w{1,9}|==)")
+_PIPELINE = "while processing an MLIR pass pipeline"
 # Where a logger or a traceback of Python was called, and where its packages are.
 _OF_PYTHON = regex(
     r"\[\w{1,60}\.py:\d{1,6}\]|\.py\", line \d|[/\\](?:site|dist)-packages[/\\]"
@@ -122,12 +123,15 @@ def is_of_python(lines: Sequence[str]) -> bool:
 
 
 def is_of_torch(diagnosis: Diagnosis, whole: Sequence[str]) -> bool:
-    """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, a shuffle
-    between the lanes of a warp, as reductions have it, that LLVM does not know, and any error that LLVM stops a Python
-    program with."""
+    """True for what only Triton prints among programs that use PyTorch: an assertion beside their code, a pipeline of
+    MLIR's passes that failed, a shuffle between the lanes of a warp, as reductions have it, that LLVM does not know,
+    and any error that LLVM stops a Python program with."""
     if diagnosis.kind is Kind.LLVM_FATAL:
         return "%llvm.nvvm.shfl.sync.bfly" in diagnosis.message or is_of_python(whole)
-    return diagnosis.kind is Kind.ASSERTION and any(map(_OF_TORCH.search, whole))
+    is_pipeline = diagnosis.kind is Kind.MLIR_DIAGNOSTIC and _PIPELINE in diagnosis.message
+    if is_pipeline and any(map(_WITH_LLVM.search, whole)):
+        return False
+    return (is_pipeline or diagnosis.kind is Kind.ASSERTION) and any(map(_OF_TORCH.search, whole))
 
 
 def is_sentence(line: str) -> bool:

@@ -78,6 +78,11 @@ _AFTERWARDS = regex(
     r"|Prompt executed in"
     r"|\[?\d{4}-\d\d-\d\d[T ]|\[rank\d|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) \S{1,100}:\d{1,6}\b"
 )
+# The caret and the cause on one line: where lines were joined, also with the kernel's before them.
+_JOINED_CARET = regex(r"(?P<caret>\s{0,400}\^)\s{1,40}(?P<cause>\S.{0,4000})$")
+_JOINED_EXCERPT = regex(r"(?P<excerpt>.{0,4000}?)\s\^\s{1,40}(?P<cause>[^\s^].{0,4000})$")
+# What ends the line above a report, in which the file is unknown.
+_FILE_ABOVE = regex(r"(?:^|[\s(])(?:in|inside|at|from|of|file:?) [`'\"]?(?P<file>[^\s`'\"(),]{1,300}\.py)[`'\"]?:?$")
 _TRACEBACK = "Traceback (most recent call last)"
 _OF_FRONT_END = regex(r"(?:Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value)Error(?:: \S|\(['\"])")
 #: Lines of the kernel that the front end shows, and the caret.
@@ -180,6 +185,29 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
     return excerpt, cause, caret + 1 + len(cause)
 
 
+def _apart(first_line: str, after: Sequence[str]) -> tuple[str, Sequence[str], int]:
+    """The exception's first line and the lines below it, with the caret, which lines that were joined have before the
+    cause or also behind the kernel, on a line of its own; and by how many lines that is more than the text has."""
+    joined = _JOINED_EXCERPT.match(first_line)
+    if joined and (_is_cause(joined["cause"]) or _REPR.match(joined["cause"])):
+        return joined["excerpt"], ["^", joined["cause"], *after], 2
+    for index, line in enumerate(islice(after, _MAX_EXCERPT)):
+        if joined := _JOINED_CARET.match(line):
+            return (
+                first_line,
+                [*islice(after, index), joined["caret"], joined["cause"], *islice(after, index + 1, None)],
+                1,
+            )
+    return first_line, after, 0
+
+
+def _file_above(before: Sequence[str]) -> str | None:
+    """The file that the sentence above a report ends with."""
+    above = next((line.strip() for line in reversed(before) if line.strip()), "")
+    named = _FILE_ABOVE.search(above)
+    return named["file"] if named else None
+
+
 def _unnamed(line: str, after: Sequence[str]) -> str | None:
     """The exception's first line where only the position in it was printed, above an excerpt of a kernel."""
     position = _UNNAMED.match(line)
@@ -208,10 +236,11 @@ def _read(window: Window) -> Finding | None:
     name = stated["name"]
     source: SourceLocation | None = None
     block: list[str] = []
+    joined = 0
     if stated["line"] is not None:
-        first = stated["rest"].rstrip()
+        first, after, joined = _apart(stated["rest"].rstrip(), after)
         excerpt, cause, count = _excerpt_and_cause(after, first, int(stated["line"]))
-        file = LIBRARY_FILE if _in_library(first, after, count, excerpt) else UNKNOWN_FILE
+        file = LIBRARY_FILE if _in_library(first, after, count, excerpt) else _file_above(window.before) or UNKNOWN_FILE
         source = SourceLocation(file, int(stated["line"]), int(stated["column"]) + 1, excerpt)
         block = [after[index] for index in range(count)]
         reason = "\n".join(cause).strip()
@@ -230,7 +259,7 @@ def _read(window: Window) -> Finding | None:
         shown,
         reason or "\n".join([line, *block]),
         locations=(source,) if source else (),
-        extent=0 if shown_as else len(block) + is_wrapped,
+        extent=0 if shown_as else max(len(block) + is_wrapped - joined, 0),
         exception=name,
         stage="source",
     )

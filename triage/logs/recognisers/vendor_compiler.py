@@ -1,7 +1,8 @@
 """A back end outside of Triton's repository calls a compiler of its own, which failed.
 
 Such back ends keep the words of Triton's call of ptxas: ```llc` failed with error code -11``. Intel's compiler, in the
-driver, names the kernel below its error: ``error: bf16 is not supported!``, ``in kernel: 'add_kernel'``.
+driver, names the kernel below its error: ``error: bf16 is not supported!``, ``in kernel: 'add_kernel'``; or, with the
+function, ``in function: 'exp2(float)' called by kernel: 'add_kernel'``.
 """
 
 from itertools import islice
@@ -14,7 +15,7 @@ from triage.model.diagnosis import Kind
 
 _FAILED = regex(r"`(?P<program>(?!ptxas)[\w.+/-]{2,80})` failed with error code (?P<code>-?\d{1,12})")
 _REFUSED = regex(r"^error: (?P<reason>\S.{1,1000})$")
-_KERNEL = "in kernel: '"
+_KERNEL = regex(r"^in (?:kernel: '|function: '.{1,400}' called by kernel: ')")
 #: Lines of an error that may stand between it and the kernel's name.
 _NEAR = 2
 _SIGNALS = {"-11": Kind.SEGFAULT, "-6": Kind.ABORT}
@@ -32,7 +33,7 @@ def _read(window: Window) -> Finding | None:
 def _of_driver(window: Window) -> Finding | None:
     refused = _REFUSED.match(window.line.strip())
     below = [line.strip() for line in islice(window.after, _NEAR)]
-    named = next((number for number, line in enumerate(below, 1) if line.startswith(_KERNEL)), None)
+    named = next((number for number, line in enumerate(below, 1) if _KERNEL.match(line)), None)
     if refused is None or named is None:
         return None
     message = "\n".join([refused[0], *below[:named]])
@@ -46,5 +47,6 @@ RECOGNISER = Recogniser(
         "RuntimeError: `llc` failed with error code -11": Kind.SEGFAULT,
         "RuntimeError: `llc` failed with error code 1": Kind.ASSEMBLER,
         "error: bf16 is not supported!\nin kernel: 'add_kernel'": Kind.ASSEMBLER,
+        "error: undefined reference to `exp2'\nin function: 'f(int)' called by kernel: 'k'": Kind.ASSEMBLER,
     },
 )
