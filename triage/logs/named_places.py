@@ -44,8 +44,9 @@ _FILE = regex(
 _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
     r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sig(?:segv|abrt|fpe|ill)|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
-    r"|null(?:ptr|[ -]pointer) dereference)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
-    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?|[a-z]\w{2,60}(?=\(\)`))",
+    r"|null(?:ptr|[ -]pointer) dereference|assertion(?: failure| error| failed)?)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
+    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?|[a-z]\w{2,60}(?=\(\)`))"
+    r"(?:\(\))?`?(?:,? (?:in|at|of) `?(?:file )?(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))\b)?",
     re.IGNORECASE,
 )
 # An assertion at the end of a text, cut off before its expression.
@@ -106,9 +107,15 @@ def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
     return location and {"file": location[0], "line": location[1], "function": functions[location]}
 
 
-def crashed_function(lines: Iterable[str]) -> str | None:
-    """The compiler function that lines report as crashed, if there is exactly one."""
-    return only(function_name(match["function"]) for line in lines for match in _CRASHED_IN.finditer(line))
+def crashed_function(lines: Iterable[str]) -> dict[str, Any] | None:
+    """The compiler's function that lines report as crashed, if there is exactly one, and its file if they name it."""
+    functions = {
+        function_name(match["function"]): match["file"] for line in lines for match in _CRASHED_IN.finditer(line)
+    }
+    function = only(functions)
+    if function is None:
+        return None
+    return {"function": function, "file": last_component(functions[function] or "") or None}
 
 
 def cut_assertion(lines: Sequence[str]) -> dict[str, Any] | None:

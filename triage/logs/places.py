@@ -63,7 +63,7 @@ def _lacks_pass(diagnosis: Diagnosis) -> bool:
 
 
 def _lacks_function(diagnosis: Diagnosis) -> bool:
-    is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT)
+    is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT, Kind.ASSERTION)
     return is_crash and diagnosis.file is None and diagnosis.function is None
 
 
@@ -147,7 +147,7 @@ _IN_COMPILER = (
         lambda shown, _: {"pass_name": failing_pass(shown.lines)},
     ),
     _Rule(_may_be_cut, lambda shown, _: cut_assertion(shown.lines)),
-    _Rule(_lacks_function, lambda shown, _: {"function": crashed_function(shown.lines)}),
+    _Rule(_lacks_function, lambda shown, _: crashed_function(shown.lines)),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
     _Rule(_gave_up, lambda shown, _: named_file(shown.lines)),
     _Rule(lambda diagnosis: _gave_up(diagnosis) or _lacks_function(diagnosis), _where_it_ended),

@@ -38,6 +38,12 @@ NTSTATUS: dict[int, tuple[Kind, str]] = {
     0xC0000409: (Kind.ABORT, "The compiler aborted (0xC0000409)"),
     0x80000003: (Kind.ABORT, "The compiler ran into a breakpoint (0x80000003)"),
 }
+#: NTSTATUS codes of a program that does not start.
+NOT_STARTED = {
+    0xC0000135: "a DLL that it needs is missing",
+    0xC0000139: "a DLL lacks a function that it needs",
+    0xC0000142: "a DLL failed to initialise",
+}
 #: Exit codes that mean such an end: a shell's and Python's of a signal, and Windows' as signed and unsigned numbers.
 _OF_EXIT_CODE: dict[str, str | int] = {
     **{str(code): name for number, name in NUMBERS.items() for code in (128 + number, -number)},
@@ -50,6 +56,12 @@ CODE = rf"{'|'.join(_OF_EXIT_CODE)}|0[xX](?:{'|'.join(f'{status:08X}|{status:08x
 def of_exit_code(code: str) -> str | int | None:
     """The signal's name or the NTSTATUS code that an exit code stands for; the code is as in a text."""
     return int(code, 16) if code[:2] in ("0x", "0X") else _OF_EXIT_CODE.get(code)
+
+
+def why_not_started(code: str) -> str | None:
+    """Why Windows did not start a program that ended with this code, if it says so."""
+    number = int(code) % 2**32
+    return f"0x{number:08X}: {NOT_STARTED[number]}" if number in NOT_STARTED else None
 
 
 def ended_by(cause: str | int, message: str, library: str | None = None) -> Diagnosis:

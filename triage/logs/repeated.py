@@ -15,21 +15,34 @@ from triage.model.diagnosis import Diagnosis, Kind
 _TEXT = regex(r"(?:^|\s)[A-Z]\w{2,80}: (?P<text>(?P<name>[A-Z]\w{2,80}): \S.{7,1000})$")
 
 
+#: How an exception ends in a title that was cut, at least: so much text stands in the whole one.
+_END = 30
 _FEW_WORDS = 2
 """Words that a driver's message has when it was cut."""
 
 
 def with_whole(findings: Sequence[Finding]) -> list[Finding]:
     """The findings; one that another one states in full has all that this one has."""
+    findings = [_uncut(finding, findings[number + 1 :]) for number, finding in enumerate(findings)]
     whole = {key: finding.diagnosis for finding in reversed(findings) if (key := _stated(finding.diagnosis, True))}
     if not whole:
-        return [*findings]
+        return findings
     return [
         replace(finding, diagnosis=whole[key])
         if (key := _stated(finding.diagnosis, False)) and key in whole
         else finding
         for finding in findings
     ]
+
+
+def _uncut(finding: Finding, below: Sequence[Finding]) -> Finding:
+    """The finding, or what another one below says if this is a part of it that was cut off."""
+    diagnosis, end = finding.diagnosis, finding.diagnosis.message[-_END:]
+    if diagnosis.kind not in (Kind.ENVIRONMENT, Kind.PYTHON_EXCEPTION) or len(end) < _END:
+        return finding
+    longer = (other.diagnosis for other in below if other.diagnosis.kind is diagnosis.kind)
+    whole = next((other for other in longer if end in other.message and not other.message.endswith(end)), None)
+    return replace(finding, diagnosis=whole) if whole and whole.exception == diagnosis.exception else finding
 
 
 def _stated(diagnosis: Diagnosis, in_full: bool) -> tuple[Kind, str] | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
+from triage.logs.other_programs import is_sentence
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.recognisers.frontend import unrepr
@@ -56,7 +57,8 @@ _STATED = regex(
     r"|DLL load failed while importing (?:libtriton|cuda_utils|hip_utils|__triton_launcher)"
     r"|Cannot find ptxas|Triton only supports? CUDA \d"
     rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_QUOTE}? not found \(required by [^)]{{0,300}}triton"
-    r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
+    r"|(?:triton[/\\]_C[/\\]libtriton|(?<!\w)(?:cuda_utils|hip_utils|__triton_launcher))[\w.-]{0,60}: "
+    r"(?:undefined symbol|cannot |ELF |failed to map|invalid|file too short)"
     r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton(?:_kernels)?\b"
     r"|No module named ['\"`]?triton(?:_kernels)?\b(?!client|server)"
     r"|Cannot find a working triton installation|\bTritonMissing\b"
@@ -74,6 +76,10 @@ _STATED = regex(
     r"|(?:Stale file handle|resource busy).{0,200}[/\\]\.triton\b"
     r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
 )
+# The loader's, of a library whose user is not told, and as people retype it.
+_LIBC = regex(rf"\b(?:GLIBC|GLIBCXX|CXXABI)[_ -]\d[\d.]{{0,12}}{_QUOTE}? (?:is |was )?not found(?! \(required by)")
+# Of a program.
+_SOURCE = regex(r"#include|//|from |import [\w.]+(?:[\s,;]|$)")
 _NO_COMPILER = regex(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
 # Windows does not say which file: in what builds the launcher it is the compiler.
 _NO_FILE = regex(r"^FileNotFoundError: \[WinError 2\]")
@@ -181,7 +187,7 @@ def _is_near_launcher(window: Window) -> bool:
 
 def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip())
-    if line.startswith(("#include", "//", "from ", "import ")) or _NUMBERED.match(line):
+    if _SOURCE.match(line) or _NUMBERED.match(line):
         return None
     if joined := _JOINED.search(line):
         line = line[joined.end() :]
@@ -213,7 +219,9 @@ def _read(window: Window) -> Finding | None:
     if _NO_FILE.match(line) and any(map(_BUILDS.search, chain(window.before, islice(window.after, _NEAR)))):
         headline = f"The host compiler was not found: {line}"
         return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
-    if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
+    if (libc := _LIBC.search(line)) and is_sentence(line):
+        return finding(window, Kind.ENVIRONMENT, libc.group(), line, Specificity.SYMPTOM)
+    if libc or _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
         shown = _CACHE.sub(r"\g<mark>\g<rest>", line)
         return finding(window, Kind.ENVIRONMENT, shown, line, exception=exception)
     return None
@@ -239,6 +247,9 @@ RECOGNISER = Recogniser(
         ".triton/autotune: ",
         "resource busy",
         "libtriton",
+        "cuda_utils.",
+        "hip_utils.",
+        "triton_launcher.",
         "DLL load failed",
         "Cannot find ptxas",
         "Cannot find option named",

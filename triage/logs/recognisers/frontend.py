@@ -71,6 +71,8 @@ _SHOWN = regex(
     r"(?:^|[=\[( ])(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
     r"\((?P<quote>['\"])(?P<text>at \d{1,7}:\d{1,7}:.{0,8000}?)(?:(?P=quote),?\).{0,200})?$"
 )
+# The same with the exception's text alone, in quotation marks that may be escaped.
+_QUOTED = regex(r"(?P<quote>\\?['\"])(?P<text>at \d{1,7}:\d{1,7}:\\n.{0,8000})(?P=quote)")
 _REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 # What torch, a server or whoever reports it prints below an exception without words: advice, a heading, a log's line.
 _AFTERWARDS = regex(
@@ -223,9 +225,9 @@ def _read(window: Window) -> Finding | None:
     if another := _IN_ANOTHER.match(line):
         line = f"{FRONTEND_ERRORS[0]}: at {another['position']}"
     after: Sequence[str] = window.after
-    if shown_as := _SHOWN.search(line):
+    if shown_as := _SHOWN.search(line) or _QUOTED.search(line):
         first, *after = shown_as["text"].split("\\n")
-        line = f"{shown_as['name']}: {first}"
+        line = f"{shown_as.groupdict().get('name', FRONTEND_ERRORS[0])}: {first}"
     below = next(iter(after), "")
     if is_wrapped := line.endswith(tuple(f"{name}:" for name in FRONTEND_ERRORS)) and bool(_POSITION.match(below)):
         line, after = f"{line} {below.strip()}", [*islice(after, 1, None)]
@@ -272,6 +274,7 @@ RECOGNISER = Recogniser(
         "triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
         "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
+        r"The terminal says \'at 1:0:\ndef k():\n^\nValueError(\"bad\")\',": Kind.FRONTEND_ERROR,
         r"<Task finished exception=CompilationError('at 1:0:\ndef k():\n^')>": Kind.FRONTEND_ERROR,
         "Job failed: at 2:4:\ndef k(n: tl.constexpr):\n    ^\nNameError('tl is not defined')": Kind.FRONTEND_ERROR,
         "RuntimeError: Worker failed with error 'at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,

@@ -9,6 +9,7 @@ from typing import Any
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
+from triage.logs.process_ends import why_not_started
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
@@ -31,6 +32,9 @@ _CALLED = regex(
 _DIED = regex(
     r"\b(?P<word>Segmentation fault|Bus error|Aborted|Killed|Illegal instruction)\s{1,20}(?:\(core dumped\)\s{1,20})?"
     r"(?:\S{0,200}/)?ptxas\b"
+)
+_DIED_ALONE = regex(
+    r"\s{0,8}(?P<word>Segmentation fault|Bus error|Aborted|Killed|Illegal instruction)(?: \(core dumped\))?\s{0,8}$"
 )
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
@@ -101,15 +105,16 @@ def _read(window: Window) -> Finding | None:
 
 
 def _died(window: Window, line: str) -> str | None:
-    """The shell's word for the signal that ended ptxas, in the line or above Triton's report."""
+    """The shell's word for the signal that ended ptxas, in the line, above Triton's report or below it."""
     above = [*window.before][-_WRAPPED:] if _CODEGEN in line else []
-    died = _DIED.search(line) or _DIED.search("".join(part.rstrip() for part in above))
+    below = _DIED_ALONE.match(next(iter(window.after), "")) if line.endswith(f"{_CODEGEN}:") else None
+    died = _DIED.search(line) or _DIED.search("".join(part.rstrip() for part in above)) or below
     return died["word"] if died else None
 
 
 def _consequence(window: Window, line: str) -> Finding | None:
     """Triton's or Python's report of how ptxas ended; a negative code is the signal that ended it."""
-    called = _CALLED.search(line) if "Command '" in line and "ptxas" in line else None
+    called = _CALLED.search(line) if "Command " in line and "ptxas" in line else None
     failed = _FAILED.search(line) or called
     if failed is None and _CUT.match(line) and any("in make_cubin" in above for above in window.before):
         return _finding(window, "failed; what it printed is not in this text", Specificity.TAIL)
@@ -120,6 +125,8 @@ def _consequence(window: Window, line: str) -> Finding | None:
             return None
         return _finding(window, "refused the PTX", Specificity.TAIL)
     code = failed["code"] or ""
+    if reason := why_not_started(code or "0"):
+        return _finding(window, f"did not start, {reason}", Specificity.SYMPTOM)
     signal = called["signal"] if called and called["signal"] else code[1:] if code.startswith("-") else None
     if signal:
         # ptxas printed nothing: no other line is more specific.
@@ -137,6 +144,8 @@ RECOGNISER = Recogniser(
         "Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
         "PTXAS compilation error: 'mma.x' not supported on target 'sm_121a'": Kind.PTXAS,
         "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
+        "CalledProcessError: Command 'x\\ptxas.exe' returned non-zero exit status 3221225781.": Kind.PTXAS,
+        "Internal Triton PTX codegen error:\nSegmentation fault (core dumped)": Kind.PTXAS,
         "sh: line 1: 4242 Segmentation fault      (core dumped) ptxas -v --gpu-name=sm_80 /tmp/x": Kind.PTXAS,
         "CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.": Kind.PTXAS,
     },
