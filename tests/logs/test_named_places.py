@@ -257,3 +257,12 @@ def test_a_line_is_told_in_many_ways(spelling: str) -> None:
     assert told is not None
     assert told.source is not None
     assert (told.source.file, told.source.line) == ("my_kernel.py", 212)
+
+
+@pytest.mark.parametrize("told", ["assertion failure at", "Assertion failed in", "segfault in", "crashes in"])
+def test_the_function_and_the_file_that_a_title_names(told: str) -> None:
+    diagnosis = diagnose_text(
+        f"# Triton: {told} mlir::triton::ColumnAction::apply in triton/lib/Tools/LinearLayout.cpp\n\nWith 3.7.\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.function) == ("LinearLayout.cpp", "ColumnAction::apply")

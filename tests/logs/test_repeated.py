@@ -67,3 +67,13 @@ def test_an_exception_that_is_a_name_alone_has_its_text_from_the_line_above() ->
     )
     assert diagnosis is not None
     assert diagnosis.headline == "NotImplementedError: no gather in the Triton backend"
+
+
+def test_an_exception_that_the_title_cuts_off_is_whole_below() -> None:
+    command = "CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpecd6su1w/main.c'"
+    diagnosis = diagnose_text(
+        f"# [BUG] {command}\n\nIt is the rotary embedding:\n`{command}, '-O3', '-shared', '-lcuda', '-o', "
+        "'/tmp/tmpecd6su1w/rotary_kernel.so']' returned non-zero exit status 1.`\n"
+    )
+    assert diagnosis is not None
+    assert "rotary_kernel" in diagnosis.message

@@ -44,6 +44,9 @@ _ASSERTS = regex(
     r"(?:internal |compiler |LLVM |MLIR |C\+\+ )?assert(?:ion)?s?\b(?! ?error)",
     re.IGNORECASE,
 )
+_NATIVE_ASSERTION = regex(
+    r"\bassertion (?:failed|failure|fails|error) (?:in|at|inside) [^.]{0,80}(?:::|\.(?:cpp|cc|h)\b)", re.IGNORECASE
+)
 # The processor's own signals, which few programs raise: they need no word about a compiler.
 _ABORTED = regex(r"\bSIG(?:FPE|ILL)\b")
 _CRASHED = regex(rf"{_CRASH}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_CRASH}", re.IGNORECASE)
@@ -78,6 +81,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 #: Those that tell the kind whatever else a line says.
 _PLAIN = (
+    (Kind.ASSERTION, _NATIVE_ASSERTION),
     (Kind.MLIR_DIAGNOSTIC, _REFUSED),
     (Kind.SEGFAULT, regex(rf"{_CRASH}|\bSIGBUS\b", re.IGNORECASE)),
     (Kind.ABORT, regex(r"\bSIG(?:FPE|ILL|ABRT)\b")),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from triage.logs.described import plain_kind
 from triage.logs.diagnostic_lines import parse
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
@@ -192,7 +193,7 @@ def _kind(line: str) -> Kind | None:
         return Kind.LAUNCH_ERROR
     if _PYTHON.match(line):
         return Kind.PYTHON_EXCEPTION
-    if _CHECK in line or not _WRONG.search(line):
+    if _CHECK in line or not _WRONG.search(line) or plain_kind(line) is Kind.ASSERTION:
         return None
     return Kind.MLIR_DIAGNOSTIC if _TERM.search(line) else None
 

@@ -1,0 +1,39 @@
+"""What keeps the compiler, or a tool of its own, from being loaded or started."""
+
+import pytest
+
+from triage.logs import diagnose_text
+from triage.model.diagnosis import Kind
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        ('Triton 3.4: I get "libstdc++.so.6 ... GLIBCXX 3.4.32 not found." with conda.\n', "GLIBCXX 3.4.32 not found"),
+        ("I train a LoRA:\nimport error: No module named 'triton'\n", "import error: No module named 'triton'"),
+        (
+            "Error running attention: /home/u/.triton/cache/5DK/cuda_utils.so: undefined symbol: cuModuleGetFunction\n",
+            "undefined symbol: cuModuleGetFunction",
+        ),
+    ],
+)
+def test_what_keeps_the_compiler_from_loading_as_users_tell_it(text: str, headline: str) -> None:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.ENVIRONMENT
+    assert headline in diagnosis.headline
+
+
+def test_windows_says_why_ptxas_did_not_start() -> None:
+    diagnosis = diagnose_text(
+        "subprocess.CalledProcessError: Command ['C:\\triton\\backends\\nvidia\\bin\\ptxas.exe', '--version'] returned "
+        "non-zero exit status 3221225794.\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.headline == "ptxas: did not start, 0xC0000142: a DLL failed to initialise"
+
+
+def test_a_shell_says_below_how_ptxas_ended() -> None:
+    diagnosis = diagnose_text("Internal Triton PTX codegen error:\nSegmentation fault (core dumped)\n")
+    assert diagnosis is not None
+    assert diagnosis.headline == "ptxas: ended by signal SIGSEGV"
