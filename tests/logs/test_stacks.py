@@ -250,3 +250,13 @@ def test_what_was_printed_before_abseil_reports_the_signal() -> None:
     )
     assert (diagnosis.kind, diagnosis.function) == (Kind.ABORT, "Convert::rewrite")
     assert diagnosis.headline == "Unsupported way to convert to fp4 in Convert::rewrite"
+
+
+def test_a_stack_without_its_top_names_the_pass() -> None:
+    frames = (
+        "#21 0x00007ff8b643238b in mlir::applyPartialConversion(mlir::Operation*) () from /w/_C/libtriton.so\n"
+        "#22 0x00007ff8b48ef47a in (anonymous namespace)::ConvertTritonGPUToLLVM::runOnOperation () at /l/A.h:70\n"
+        "#23 0x00007ff8b49b2695 in operator() (__closure=<error reading variable: Corrupted DWARF.>) at /l/B.h:8\n"
+    )
+    diagnosis = diagnosed(f"# Segfault on an Inductor test in triton\n\n{frames}")
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.SEGFAULT, "ConvertTritonGPUToLLVM")

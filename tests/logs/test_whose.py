@@ -513,3 +513,20 @@ def test_a_list_of_packages_with_triton_makes_nothing_told_triton_s(told: str, l
 def test_words_that_are_a_compile_s(text: str, kind: str) -> None:
     diagnosis = diagnose_any(text)
     assert diagnosis is not None and diagnosis.kind.value == kind
+
+
+def test_inductor_without_triton() -> None:
+    ends = "terminate called after throwing an instance of 'PlanException'\n  what():  no plan for this graph\n"
+    raised = "torch._inductor.exc.InductorError: CalledProcessError: Command ['planner', '-d'] died with SIGABRT\n"
+    assert diagnose_text(f"{ends}{raised}") is None
+    of_triton = diagnose_text(f"{ends}{raised}\nWhat do the Triton kernels do?\n")
+    assert of_triton is not None
+    assert of_triton.kind is Kind.ABORT
+
+
+def test_another_module_s_name_begins_with_triton_s() -> None:
+    module = "partially initialized module '{}' has no attribute 'logging' (most likely due to a circular import)"
+    for name, is_known in (("triton", True), ("tritondse", False)):
+        diagnosis = diagnose_text(f"AttributeError: {module.format(name)}\n")
+        assert diagnosis is not None
+        assert any(found.id == "triton-shadowed" for found in triage.match(diagnosis)) is is_known

@@ -118,3 +118,20 @@ def test_a_terminal_cuts_words_at_its_width() -> None:
         assert diagnosis.source is not None
         assert (diagnosis.source.file.rpartition("\\")[2], diagnosis.source.line) == ("kernel_of_blocks.py", 35)
         assert diagnosis.headline.endswith("tensor<16x16xi8>'")
+
+
+def test_a_wide_terminal_cuts_below_a_progress_bar() -> None:
+    file = '"C:\\\\app\\\\Lib\\\\site-packages\\\\attn\\\\kernel_of_blocks.py"'
+    bar = f"  0%|{' ' * 300}"[:140] + "| 0/1 [00:00<?, ?it/s]"
+    width = len(bar) + 2
+    line = (
+        f"loc(callsite({file}:35:23 at {file}:115:55)): error: 'tt.fp_to_fp' op operand #0 must be ranked tensor of "
+        "floating-point values, but got 'tensor<128x128xi8, #triton_gpu.dot_op<{opIdx = 0, parent = #triton_gpu.blocked"
+        "<{sizePerThread = [4, 4], threadsPerWarp = [2, 16], warpsPerCTA = [8, 1], CTAsPerCGA = [1, 1], "
+        "CTASplitNum = [1, 1], CTAOrder = [1, 0], order = [1, 0]}>}>>'"
+    )
+    cut = "\n".join([f"{bar}l", *(line[start : start + width] for start in range(1, len(line), width))])
+    diagnosis = diagnose_text(f"{cut}\n{bar} \nTraceback (most recent call last):\n    samples = model.generate(\n")
+    assert diagnosis is not None
+    assert diagnosis.source is not None
+    assert (diagnosis.source.file.rpartition("\\")[2], diagnosis.source.line) == ("kernel_of_blocks.py", 35)

@@ -48,7 +48,7 @@ TAILS = (
     "A failure has been detected while processing the MLIR module",
     "An error happened while serializing the module",
     "Failed translating the module to ISA",
-    "Failed to run BiShengHIR pipeline",
+    "Failed to run BiSheng",  # Ascend's pipelines: BiShengHIR, BiShengSIMD
 )
 #: Errors that name a consequence and the operation, not the cause.
 SYMPTOMS = (
@@ -56,6 +56,7 @@ SYMPTOMS = (
     "failed to legalize unresolved materialization",
     "LLVM Translation failed for operation",
     "missing `llvm.emit_c_interface`",
+    "Failed to run ",  # a pipeline
 )
 
 

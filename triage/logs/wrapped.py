@@ -15,6 +15,8 @@ from triage.logs.patterns import regex
 
 #: The widths at which people wrap; a terminal breaks words too.
 _NARROWEST, _WIDEST = 60, 120
+#: The width of a terminal at most.
+_WIDEST_TERMINAL = 400
 #: Lines that were wrapped differ by less than most words.
 _RAGGED = 10
 #: A line that was wrapped more often is no failure's.
@@ -39,15 +41,17 @@ _ANYBODYS = regex(_EXCEPTION)
 _WHOLE_FRAME = regex(r"\s{0,16}File \".{1,400}\", line \d{1,7}(?:,? in .{1,200})?$")
 #: Lines of one width that a terminal has cut: at least so many, and so many that it is no chance.
 _FEWEST, _MANY = 2, 3
-_WIDEST_TERMINAL = 250
 #: Characters that lines have in common which have a prefix.
 _SAME = 8
 #: How lines end that are as wide as others for other reasons: of tables, of rules, of progress bars.
 _FRAMES = ("|", "\u2502", "\u2503", "+", "-", "=", "*", "#", "~", "_", ".", " ", "]", "^", "\\")
+# A progress bar's end, behind which something else was printed.
+_BAR = regex(r"(?:it/s|s/it)\][^\s\]]{1,40}$")
 # What has all its parts in one line.
 _PRINTED = regex(
     r"\S\.\w{1,4}:\d{1,7}:\d{1,7}: (?:error|note|remark): \S|\.\w{1,4}:\d{1,7}: [^\n]{1,800}: Assertion [`']"
     r"|^\s{0,8}File \"[^\"]{1,400}\", line \d{1,7}, in \S"
+    r"|\bloc\(.{1,2000}\":\d{1,7}:\d{1,7}\){1,8}: (?:error|note|remark): \S"
 )
 #: What is not whole, and what continues it, at any width: paths are longer than most.
 _UNFINISHED = (
@@ -118,13 +122,14 @@ def _of_narrow_terminal(lines: Sequence[str]) -> Sequence[str]:
 def _of_terminal(paragraph: Sequence[str]) -> Sequence[str]:
     """The lines, those whole that a terminal cut at its width, in the middle of words."""
     width = max(map(len, paragraph), default=0)
-    if sum(len(line) == width for line in paragraph) < _FEWEST or not _NARROWEST <= width <= _WIDEST:
+    if sum(len(line) == width for line in paragraph) < _FEWEST or not _NARROWEST <= width <= _WIDEST_TERMINAL:
         return paragraph
     result: list[str] = []
     run: list[str] = []
     for line in paragraph:
         run.append(line)
-        if len(line) < width:
+        # A progress bar lost the character that returns to its begin.
+        if len(line) < width - (_BAR.search(line) is not None):
             result += _of_run(run)
             run = []
     return [*result, *_of_run(run)]

@@ -53,9 +53,10 @@ _MUSL = regex(
 )
 # BSD's, cut off before the line.
 _WITHOUT_LINE = regex(r"(?P<expression>.{1,4000}), function (?P<function>[^,]{1,400}), file (?P<file>[^\s,]{1,1000})$")
+_CHECKS = ("] Check failed: ", "] Non-OK-status: ")
 _CHECK = regex(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
-    r"Check failed: (?P<expression>.{1,4000})"
+    r"(?:Check failed: |(?=Non-OK-status: ))(?P<expression>.{1,4000})"
 )
 # The file and line above an assertion that was wrapped before its function; there the last colon may be missing.
 _PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):(?:\d{1,7}(?::\s|:?$)|$)")
@@ -196,7 +197,7 @@ def parse(line: str) -> Assertion | None:
     if stated := next(filter(None, (form.search(line) for form in _LABELLED)), None):
         file = text.last_component(stated["file"])
         return Assertion(stated["expression"].strip(), stated["function"] or None, file, int(stated["line"]))
-    if "] Check failed: " in line:
+    if any(check in line for check in _CHECKS):
         return _checked(line)
     if ": assertion " in line or ": libc++ Hardening assertion " in line:
         return _libcxx(line)
@@ -290,7 +291,7 @@ RECOGNISER = Recogniser(
         "ardening assertion ",
         "' failed.",
         _SPLIT,
-        "] Check failed: ",
+        *_CHECKS,
         "assert.h assertion failed at ",
         'assertion "',
         _WINDOW,
@@ -307,6 +308,7 @@ RECOGNISER = Recogniser(
             "Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)",
             "/c++/v1/vector:1393: libc++ Hardening assertion __n < size() failed: out of bounds",
             "F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why",
+            "F1030 15:35:52.295284     614 autotuner.cc:1041] Non-OK-status: executable.status()",
             "python: /b/Dialect.cpp:12: int mlir::A::f(int) const: Asse\nrtion `x >= 1' failed.   ",
             "Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.",
             "python: /b/Dialect.cpp:12:\nint mlir::A::f(\nint) const: Assertion `x >= 1' failed.",

@@ -23,7 +23,7 @@ from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|cl)(?:-\d{1,3})?(?:\.(?:exe|EXE))?"
+_HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|clang-cl|icpx|icx|tcc|cl)(?:-\d{1,3})?(?:\.(?:exe|EXE))?"
 _QUOTE = "['\"`]"
 #: What a line says, as the headline with what is missing: the first group of the pattern that is not empty.
 _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -26,14 +26,15 @@ _BEGINS = regex(r"(?:out of resources?|OutOfResources):", re.IGNORECASE)
 # Pallas writes, and Ascend's for its unified buffer.
 _CUT = regex(
     r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?"
-    r"(?: Required:?(?: (?P<required>\d{1,12})(?:, ?(?:H[a-z]{0,7}(?: [a-z]{1,5})?:?)?)?)?)?"
+    r"(?: R[a-z]{0,7}:?(?: (?P<required>\d{1,12})(?:, ?(?:H[a-z]{0,7}(?: [a-z]{1,5})?:?)?)?)?)?"
     r"(?:\s{0,2}[\s`'\"|.…]{0,4}$|(?=[^\x00-\x7f])|(?= \|))"
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
     r"|\b(?P<buffer>ub|UB) overflow\b"
 )
 # The exception's name without its text: in a title, as torch passes on what a thread of its own raised, or cut off.
 _NAMED = regex(
-    r"(?:^|\bCaught |[\]:] )(?:triton\.(?:\w{1,40}\.){1,4})?OutOfResources(?::?$| in replica \d)"
+    r"(?:^|\bCaught |[\]:] |\] - )(?:triton\.(?:\w{1,40}\.){1,4})?OutOfResources"
+    r"(?::?$| in replica \d|: [a-z ]{0,30}(?:\.\.\.|\u2026)$)"
     r"|\bNo valid triton configs\. OutOf\w{0,12}$"
 )
 #: Lines after the first that the numbers may stand in.
@@ -127,6 +128,8 @@ RECOGNISER = Recogniser(
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
             "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
+            "FAILED test_k.py::test_k[64] - runtime.errors.OutOfResources: out of resource: shared memory, Requi...",
+            "FAILED test_k.py::test_k[64] - triton.runtime.errors.OutOfResources: out of reso...",
             "| b2 | OutOfResources: out of resource: shared memory, Required: 180224, Har | 3.1 ms |",
             "triton.runtime.autotuner.OutOfResources",
             "也会出现triton.runtime.errors.OutOfResources: out of resource: shared memory的报错",

@@ -36,6 +36,8 @@ _IR = regex(
     r"\s{0,80}(?:(?:%[\w:#]{1,60}(?:, )?){1,8} = )?"
     r"(?:\"[a-z]\w{0,40}\.[\w.]{1,80}\"\(|\^bb\d|\}\)? ?:|(?:tt|func|llvm)\.func |module (?:attributes|@|\{))"
 )
+# Of a native stack: where something failed, not what.
+_STACK = regex(r"\s{0,16}(?:\* )?(?:frame )?#\d{1,3}:?\s{1,4}(?:0x[0-9a-f]{4,16}\b|\S{1,400} \()")
 # A row of what an autotuner timed: a candidate, its time and its share.
 _TIMED = regex(r"\s{0,20}\w{1,120} \d{1,9}\.\d{1,9} ms \d{1,4}(?:\.\d{1,3})?%")
 
@@ -50,13 +52,16 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
 
     ``read``: what the recognisers make of a line alone, for its kind and its facts.
     """
-    lines = [line for line in lines if not (_TIMED.match(line) or _IR.match(line))]
+    lines = [line for line in lines if not any(shape.match(line) for shape in (_TIMED, _IR))]
     if not lines:
         return None
     weights = learnt()
     shown = lines[: features.MAX_LINES]
     of_lines = [features.of_line(shown, number) for number in range(len(shown))]
-    number = weights.best_of(of_lines)
+    candidates = [number for number, line in enumerate(shown) if not _STACK.match(line)]
+    if not candidates:
+        return None
+    number = candidates[weights.best_of([of_lines[number] for number in candidates])]
     kinds = weights.kinds_of([*of_lines[number], *features.of_text(shown)])
     if not any(map(_FAILED.search, shown)) or kinds.pop(NOTHING) >= MOST_NOTHING:
         return None
