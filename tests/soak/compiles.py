@@ -28,6 +28,8 @@ import triton.language as tl
 
 FLAG = {flag!r}
 _compile = triton.compile
+# Other actions take them away.
+_signal, _mask = signal.signal, signal.pthread_sigmask
 
 
 @triton.jit
@@ -64,10 +66,10 @@ def tell(data):
 
 def die(number):
     try:
-        signal.signal(number, signal.SIG_DFL)
+        _signal(number, signal.SIG_DFL)
     except (OSError, ValueError):
         pass
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    _mask(signal.SIG_UNBLOCK, [number])
     os.kill(os.getpid(), number)
     time.sleep(0.5)
     os._exit(9)
