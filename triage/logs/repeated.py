@@ -23,7 +23,8 @@ _FEW_WORDS = 2
 
 def with_whole(findings: Sequence[Finding]) -> list[Finding]:
     """The findings; one that another one states in full has all that this one has."""
-    findings = [_uncut(finding, findings[number + 1 :]) for number, finding in enumerate(findings)]
+    # The first is a title's.
+    findings = [*(_uncut(finding, findings[1:]) for finding in findings[:1]), *findings[1:]]
     whole = {key: finding.diagnosis for finding in reversed(findings) if (key := _stated(finding.diagnosis, True))}
     if not whole:
         return findings

@@ -25,10 +25,12 @@ from triage.model.diagnosis import Kind
 
 _HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|clang-cl|icpx|icx|tcc|cl)(?:-\d{1,3})?(?:\.(?:exe|EXE))?"
 _QUOTE = "['\"`]"
-#: What a line says, as the headline with what is missing: the first group of the pattern that is not empty.
-_MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
+#: What a line says, as the headline with what is missing: the first group of the pattern that is not empty. Each with
+#: parts of which a line has one.
+_MISSING: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "The host compiler does not find {}",
+        ("No such file", "not found"),
         regex(
             rf"(?:fatal error ?C1083: .{{0,120}}?|error: |error: include file ){_QUOTE}?"
             rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_QUOTE}|[:, ]).{{0,20}}(?:No such file|not found)"
@@ -36,6 +38,7 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "The linker does not find {}",
+        ("annot find -l", "library", "LNK1"),
         regex(
             r"(?:[Cc]annot find |unable to find library |library not found for )"
             r"(-l(?::lib)?(?:cuda(?!rt|dev)|python|amdhip|hip)[\w.]{0,40})"
@@ -45,6 +48,7 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "The host compiler cannot run {}",
+        ("exec",),
         regex(
             rf"(?:could not exec |cannot execute {_QUOTE}|error trying to exec {_QUOTE})"
             r"(?:[^\s'\"`]{1,300}[/\\])?((?:cc1|collect2|ld|as|clang)[\w.+-]{0,30})"
@@ -164,8 +168,8 @@ def _place(line: str) -> dict[str, Any]:
 
 def _missing(window: Window, line: str, exception: str | None, extent: int = 0) -> Finding | None:
     """What the compiler or the linker does not find, by a message in ``extent`` more lines than the window's."""
-    for clause, pattern in _MISSING:
-        if match := pattern.search(line):
+    for clause, parts, pattern in _MISSING:
+        if any(part in line for part in parts) and (match := pattern.search(line)):
             name = next(filter(None, match.groups()))
             facts = {"exception": exception, **_place(line)}
             return finding(window, Kind.ENVIRONMENT, clause.format(name), line, extent=extent, **facts)
