@@ -266,3 +266,10 @@ def test_the_function_and_the_file_that_a_title_names(told: str) -> None:
     )
     assert diagnosis is not None
     assert (diagnosis.file, diagnosis.function) == ("LinearLayout.cpp", "ColumnAction::apply")
+
+
+@pytest.mark.parametrize("told", ["on an L4 in my_kernel.py", "my_kernel.py (L40)", "my_kernel.py, L40S, torch 2.5"])
+def test_a_gpu_is_no_line(told: str) -> None:
+    diagnosis = diagnose_text(f"Compiling my Triton kernel hits an assert and python dies with SIGABRT: {told}\n")
+    assert diagnosis is not None
+    assert diagnosis.source is None

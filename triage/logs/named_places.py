@@ -18,13 +18,17 @@ from triage.model.diagnosis import SourceLocation
 
 # Characters that programs do not print.
 _NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
-# How a line's number is told behind a file's name and before it.
+# How a line's number is told behind a file's name and before it. There are GPUs named L2 to L40.
+_L = r"L(?!(?:2|4|20|40)S?\b)"
 _BEHIND = (
-    r"[`'\"]?(?::L?|#L|@|\((?=\d{1,7}\))|,? ?[(\[]?L(?=\d)"
+    rf"[`'\"]?(?::L?|#L|@|\((?=\d{{1,7}}\))|,? ?[(\[]?{_L}(?=\d)"
     r"|,? ?[(\[]?(?:at |on |near )?(?:[Ll]ine\b(?: number)?:?|ln|l\.) ?)"
     r"(?P<line>[1-9]\d{0,6})(?![0-9A-Za-z_])"
 )
-_BEFORE = r"\b(?:[Ll]ine (?:number )?|L)(?P<number>[1-9]\d{0,6})\b(?:,? (?:of|in|from) (?:the )?(?:file )?| \()[`'\"]?"
+_BEFORE = (
+    rf"\b(?:[Ll]ine (?:number )?|{_L})(?P<number>[1-9]\d{{0,6}})\b"
+    r"(?:,? (?:of|in|from) (?:the )?(?:file )?| \()[`'\"]?"
+)
 # Words of languages without spaces and their punctuation may stand on either side.
 _PYTHON = r"[^\s:\"'`()\[\]\u3000-\uffef]{1,400}\.py"
 _LINE = regex(
