@@ -2,6 +2,7 @@
 
 import pytest
 
+from triage import match
 from triage.logs import diagnose_text
 from triage.model.diagnosis import Kind
 
@@ -37,3 +38,14 @@ def test_a_shell_says_below_how_ptxas_ended() -> None:
     diagnosis = diagnose_text("Internal Triton PTX codegen error:\nSegmentation fault (core dumped)\n")
     assert diagnosis is not None
     assert diagnosis.headline == "ptxas: ended by signal SIGSEGV"
+
+
+@pytest.mark.parametrize("escaped", ["\\\\", "\\"])
+def test_a_path_that_is_longer_than_windows_allows(escaped: str) -> None:
+    folders = ["C:", "Users", "u", "AppData", "Local", "Temp", "torchinductor_u", "triton", "0", "A" * 52]
+    for name, is_long in (("triton_poi_fused_" + "view_" * 40, True), ("triton_poi_fused_view_0", False)):
+        path = escaped.join([*folders, "tmp.pid_17396_ac66eb93-ba17-41e0-a0ae-0b6cbecc99ad", f"{name}.json"])
+        diagnosis = diagnose_text(f"FileNotFoundError: [Errno 2] No such file or directory: '{path}'\n")
+        assert diagnosis is not None
+        assert (match(diagnosis)[0].id == "windows-path-too-long") is is_long
+        assert ("and Windows finds none of more than 259" in diagnosis.headline) is is_long

@@ -3,6 +3,7 @@
 import pytest
 
 from triage.logs import diagnose_text
+from triage.logs.named_places import crashed_function
 from triage.model.diagnosis import Kind
 
 
@@ -273,3 +274,9 @@ def test_a_gpu_is_no_line(told: str) -> None:
     diagnosis = diagnose_text(f"Compiling my Triton kernel hits an assert and python dies with SIGABRT: {told}\n")
     assert diagnosis is not None
     assert diagnosis.source is None
+
+
+def test_a_call_that_failed_is_where_it_did() -> None:
+    said = "mlir::triton::LinearLayout::reshapeOuts(...) failed."
+    assert crashed_function([said]) == {"function": "LinearLayout::reshapeOuts", "file": None}
+    assert crashed_function([said, "mlir::triton::gpu::toLinearLayout() failed"]) is None

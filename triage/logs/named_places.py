@@ -53,6 +53,11 @@ _CRASHED_IN = regex(
     r"(?:\(\))?`?(?:,? (?:in|at|of) `?(?:file )?(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))\b)?",
     re.IGNORECASE,
 )
+# The call that an assertion is about: `mlir::triton::LinearLayout::reshapeOuts(...) failed`.
+_CALL_FAILED = regex(
+    r"(?<![\w:])(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60})\([^()\n]{0,200}\)[`']? (?P<file>)failed\b",
+    re.IGNORECASE,
+)
 # An assertion at the end of a text, cut off before its expression.
 _CUT_ASSERTION = regex(
     r"(?:[\w./-]{1,200}: )?(?P<file>\S{1,400}\.(?:cpp|cc|h|hpp|inc)):(?P<line>[1-9]\d{0,6}): "
@@ -114,7 +119,10 @@ def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
 def crashed_function(lines: Iterable[str]) -> dict[str, Any] | None:
     """The compiler's function that lines report as crashed, if there is exactly one, and its file if they name it."""
     functions = {
-        function_name(match["function"]): match["file"] for line in lines for match in _CRASHED_IN.finditer(line)
+        function_name(match["function"]): match["file"]
+        for line in lines
+        for said in (_CRASHED_IN, _CALL_FAILED)
+        for match in said.finditer(line)
     }
     function = only(functions)
     if function is None:

@@ -82,6 +82,10 @@ _STATED = regex(
 )
 # The loader's, of a library whose user is not told, and as people retype it.
 _LIBC = regex(rf"\b(?:GLIBC|GLIBCXX|CXXABI)[_ -]\d[\d.]{{0,12}}{_QUOTE}? (?:is |was )?not found(?! \(required by)")
+# A file that Windows does not find, and its path in quotation marks, as `repr` shows it or as it is.
+_NOT_FOUND = regex(r"\[(?:Errno 2|WinError (?:2|3|206))\].{0,200}?'(?P<path>[A-Za-z]:\\[^']{200,4000})'")
+_LONGEST_PATH = 259
+"""Characters, unless long paths are enabled. Source: Microsoft, Maximum Path Length Limitation."""
 # Of a program.
 _SOURCE = regex(r"#include|//|from |import [\w.]+(?:[\s,;]|$)")
 _NO_COMPILER = regex(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
@@ -185,6 +189,10 @@ def _wrapped(window: Window, line: str) -> Finding | None:
     return _missing(window, f"{line} {rest}", None, extent=1) or _missing(window, line + rest, None, extent=1)
 
 
+def _path_length(path: str) -> int:
+    return len(path.replace("\\\\", "\\"))
+
+
 def _is_near_launcher(window: Window) -> bool:
     return any(map(_LAUNCHER.search, chain(window.before, islice(window.after, _NEAR))))
 
@@ -222,6 +230,9 @@ def _read(window: Window) -> Finding | None:
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
     if _NO_FILE.match(line) and any(map(_BUILDS.search, chain(window.before, islice(window.after, _NEAR)))):
         headline = f"The host compiler was not found: {line}"
+        return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
+    if (not_found := _NOT_FOUND.search(line)) and (length := _path_length(not_found["path"])) > _LONGEST_PATH:
+        headline = f"The path has {length} characters, and Windows finds none of more than {_LONGEST_PATH}"
         return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
     if (libc := _LIBC.search(line)) and is_sentence(line):
         return finding(window, Kind.ENVIRONMENT, libc.group(), line, Specificity.SYMPTOM)

@@ -49,6 +49,11 @@ _NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
     r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
 )
+# A variable without a value, quoted so.
+_NO_VALUE = regex(
+    r"(?:^|[\s`'\"(])(?P<stated>local variable '\w{1,80}' referenced before assignment"
+    r"|cannot access local variable '\w{1,80}' where it is not associated with a value)"
+)
 # Logged above a traceback.
 _HELION = "Helion compiler triton codegen error"
 # Around what Ascend's compiler printed.
@@ -90,6 +95,8 @@ def _read(window: Window) -> Finding | None:
         line = f"{cut['name']}: {cut['text']}"
     if missing := _NO_ATTRIBUTE.match(line):
         line = f"AttributeError: {missing['stated']}"
+    if (unset := _NO_VALUE.search(line)) and "UnboundLocalError" not in line:
+        line = f"UnboundLocalError: {unset['stated']}"
     if line.startswith(_HELION):
         return finding(window, Kind.PYTHON_EXCEPTION, _HELION, line, Specificity.TAIL)
     stated = _STATED.match(line) or _QUALIFIED.match(line)
@@ -131,12 +138,23 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute", "does not exist", _HELION),
+    anchors=(
+        *_SUFFIXES,
+        "exc.",
+        "exceptions.",
+        "errors.",
+        "has no attribute",
+        "does not exist",
+        "ocal variable '",
+        _HELION,
+    ),
     read=_read,
     examples={
         "ValueError: bad": Kind.PYTHON_EXCEPTION,
         "module 'triton.language' has no attribute 'gather'": Kind.PYTHON_EXCEPTION,
         "torch._dynamo.exc.Unsupported: call of a kernel": Kind.PYTHON_EXCEPTION,
+        "cutlass._mlir._site_initialize.<locals>.MLIRError: Unable to parse attribute:": Kind.PYTHON_EXCEPTION,
+        "KSampler: local variable 'cl_path' referenced before assignment": Kind.PYTHON_EXCEPTION,
         "AssertionError: First input (fp16) and second input (bf16) must have the same dtype!": Kind.FRONTEND_ERROR,
         "Exception has occurred: ValueError\nthe arguments of arange must be constants": Kind.PYTHON_EXCEPTION,
     },
