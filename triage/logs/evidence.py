@@ -360,10 +360,10 @@ def settled(
     lines = (len(whole) or math.inf) / (_TIMES_IF_NAMED if naming else 1)
 
     # Inductor has back ends without Triton, whose programs end as any do.
-    without = bool(whole) and compilers == {TRITON} and not any("triton" in line.lower() for line in whole)
+    of_inductor_alone = bool(whole) and compilers == {TRITON} and not any("triton" in line.lower() for line in whole)
 
     def is_foreign(finding: Finding) -> bool:
-        if without and finding.diagnosis.kind.has(Trait.PROCESS_END) and not _is_own(finding.diagnosis):
+        if of_inductor_alone and finding.diagnosis.kind.has(Trait.PROCESS_END) and not _is_own(finding.diagnosis):
             return True
         if fails_elsewhere and finding.position in going_on:
             return True

@@ -18,10 +18,10 @@ from triage.logs.episodes import ranked
 from triage.logs.failed_import import failed_import
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
-from triage.logs.process_ends import ended_by
 from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
+from triage.logs.signals import ended_by
 from triage.logs.signature import signature_of
 from triage.model.case import python_text
 from triage.model.compilers import CUTE

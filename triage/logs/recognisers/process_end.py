@@ -13,14 +13,14 @@ from triage.logs import text
 from triage.logs.cute_texts import OF_PACKAGE, OF_WORKER
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
-from triage.logs.process_ends import CODE, NUMBERS, ended_by, of_exit_code
 from triage.logs.recognisers.base import Recogniser
+from triage.logs.signals import CODE, NUMBERS, ended_by, of_exit_code
 from triage.logs.window import Window
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 _CODE = regex(
-    r"\b(?:[Ee]xit(?:ed with|ed)?|returned|crashed with|died with|ended with|status)"
+    r"\b(?:[Ee]xit(?:ed with|ed)?|returned|crashed with|died with|ended with)"
     rf" ?(?:code|status|value)?(?: is)?[ :=]{{1,4}}\(?(?P<code>{CODE})\b"
 )
 # A shell prints its own prefix first: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
@@ -220,7 +220,6 @@ RECOGNISER = Recogniser(
         "crashed with",
         "died with",
         "ended with",
-        "tatus 0x",
         "Exception code: ",
         "Exception Code: ",
         "Unhandled exception at 0x",

@@ -9,8 +9,8 @@ from typing import Any
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
-from triage.logs.process_ends import why_not_started
 from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.signals import why_not_started
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 

@@ -153,7 +153,6 @@ RECOGNISER = Recogniser(
         "ValueError: bad": Kind.PYTHON_EXCEPTION,
         "module 'triton.language' has no attribute 'gather'": Kind.PYTHON_EXCEPTION,
         "torch._dynamo.exc.Unsupported: call of a kernel": Kind.PYTHON_EXCEPTION,
-        "cutlass._mlir._site_initialize.<locals>.MLIRError: Unable to parse attribute:": Kind.PYTHON_EXCEPTION,
         "KSampler: local variable 'cl_path' referenced before assignment": Kind.PYTHON_EXCEPTION,
         "AssertionError: First input (fp16) and second input (bf16) must have the same dtype!": Kind.FRONTEND_ERROR,
         "Exception has occurred: ValueError\nthe arguments of arange must be constants": Kind.PYTHON_EXCEPTION,

@@ -3,7 +3,7 @@
 Such back ends keep the words of Triton's call of ptxas: ```llc` failed with error code -11``. Intel's compiler, in the
 driver, names the kernel below its error: ``error: bf16 is not supported!``, ``in kernel: 'add_kernel'``; or, with the
 function, ``in function: 'exp2(float)' called by kernel: 'add_kernel'``; or before it,
-``error: in kernel: 'add_kernel': total scratch space exceeds HW supported limit``.
+``error: in kernel 'add_kernel': total scratch space exceeds HW supported limit``.
 """
 
 from itertools import islice
@@ -11,6 +11,7 @@ from itertools import islice
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.signals import ended_by, of_exit_code
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
@@ -20,14 +21,14 @@ _BEFORE = regex(r"^error: in kernel:? '(?P<kernel>.{1,400}?)': (?P<reason>\S.{1,
 _KERNEL = regex(r"^in (?:kernel: '|function: '.{1,400}' called by kernel: ')")
 #: Lines of an error that may stand between it and the kernel's name.
 _NEAR = 2
-_SIGNALS = {"-11": Kind.SEGFAULT, "-6": Kind.ABORT}
 
 
 def _read(window: Window) -> Finding | None:
     failed = _FAILED.search(window.line)
     if failed is None:
         return _of_driver(window)
-    kind = _SIGNALS.get(failed["code"], Kind.ASSEMBLER)
+    cause = of_exit_code(failed["code"])
+    kind = ended_by(cause, "").kind if cause is not None else Kind.ASSEMBLER
     headline = f"{failed['program']} of a vendor's back end failed with exit code {failed['code']}"
     return finding(window, kind, headline, specificity=Specificity.SYMPTOM)
 

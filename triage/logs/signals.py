@@ -1,4 +1,4 @@
-"""How a process ends that does not end itself: the signals of Unix and the exception codes of Windows."""
+"""The signals of Unix and the exception codes of Windows that end a process, and what their exit codes are."""
 
 from triage.logs.finding import bounded_diagnosis
 from triage.model.diagnosis import Diagnosis, Kind
@@ -27,15 +27,14 @@ NUMBERS = {
     11: "SIGSEGV",
     15: "SIGTERM",
 }
-#: NTSTATUS codes by which Windows ends a process, and the code of a breakpoint, which `llvm_unreachable` may be
-#: compiled to; `abort()` of the C runtime ends in 0xC0000409. Source: ntstatus.h.
+#: NTSTATUS codes by which Windows ends a process: exceptions that nobody handled, and a fail-fast. Source: ntstatus.h.
 NTSTATUS: dict[int, tuple[Kind, str]] = {
     0xC0000005: (Kind.SEGFAULT, "The compiler crashed with an access violation (0xC0000005)"),
     0xC00000FD: (Kind.SEGFAULT, "The compiler crashed with a stack overflow (0xC00000FD)"),
     0xC000001D: (Kind.ABORT, "The compiler executed an illegal instruction (0xC000001D)"),
     0xC0000094: (Kind.ABORT, "The compiler divided by zero (0xC0000094)"),
     0xC0000374: (Kind.ABORT, "The heap was found corrupted (0xC0000374)"),
-    0xC0000409: (Kind.ABORT, "The compiler aborted (0xC0000409)"),
+    0xC0000409: (Kind.ABORT, "The compiler ended by a fail-fast (0xC0000409)"),
     0x80000003: (Kind.ABORT, "The compiler ran into a breakpoint (0x80000003)"),
 }
 #: NTSTATUS codes of a program that does not start.

@@ -3,7 +3,7 @@
 import pytest
 
 from triage import diagnose
-from triage.logs.process_ends import NTSTATUS, NUMBERS, of_exit_code
+from triage.logs.signals import NTSTATUS, NUMBERS, of_exit_code
 from triage.model.diagnosis import Kind
 
 _ABOVE = "My Triton kernel, compiled with triton.jit:\n"
