@@ -41,3 +41,25 @@ def test_a_sentence_that_states_the_failure_is_the_headline() -> None:
 
 def test_a_traceback_above_other_words_did_not_break_off() -> None:
     assert diagnose_any(f"{CUT}\n\nI solved it.\nThe tutorial of triton works.\nThank you.\nBye.\nM.\n") is None
+
+
+def test_the_last_frame_s_source_names_the_exception() -> None:
+    raised = CUT.replace("exec(compiled_cod", "raise errors.BadShape(shape)")
+    diagnosis = diagnose_any(raised)
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.exception) == (Kind.PYTHON_EXCEPTION, "BadShape")
+
+
+def test_a_command_of_triton_s_failed_is_the_host_compiler() -> None:
+    build = """\
+  File "/venv/site-packages/triton/runtime/build.py", line 48, in _build
+    ret = subprocess.check_call(cc_cmd)
+"""
+    raised = """\
+  File "/usr/lib/python3.10/subprocess.py", line 369, in check_call
+    raise CalledProcessError(retcode, cmd)
+"""
+    for frames, kind in ((build + raised, Kind.ENVIRONMENT), (raised, Kind.PYTHON_EXCEPTION)):
+        diagnosis = diagnose_any(f"Triton's `driver` does not start\n\nTraceback (most recent call last):\n{frames}")
+        assert diagnosis is not None
+        assert diagnosis.kind is kind

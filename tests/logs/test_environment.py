@@ -49,3 +49,11 @@ def test_a_path_that_is_longer_than_windows_allows(escaped: str) -> None:
         assert diagnosis is not None
         assert (match(diagnosis)[0].id == "windows-path-too-long") is is_long
         assert ("and Windows finds none of more than 259" in diagnosis.headline) is is_long
+
+
+def test_windows_says_itself_that_a_path_is_too_long() -> None:
+    diagnosis = diagnose_text(
+        "triton: OSError: [WinError 206] The filename or extension is too long: 'C:\\\\t\\\\k.json'\n"
+    )
+    assert diagnosis is not None
+    assert match(diagnosis)[0].id == "windows-path-too-long"

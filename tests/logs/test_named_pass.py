@@ -129,3 +129,13 @@ def test_a_function_that_is_quoted_as_a_call_crashed() -> None:
     diagnosis = diagnose_text("segfault in `optimize_ttgir()` / `PassManager::run()`\n\nSee the Triton PR above.\n")
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, "optimize_ttgir")
+
+
+def test_a_vendor_s_stage_that_encounters_errors() -> None:
+    diagnosis = diagnose_text(
+        "E triton.compiler.errors.MLIRCompilationError:\nE ///------[ERROR][Triton][BEG]------\n"
+        "E [ConvertGraphToBinary] encounters error:\n"
+        'E loc("/tmp/k.ttadapter.mlir":3:3): error: ub overflow, requires 3072 bits while 1572 bits available!\n'
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.OUT_OF_RESOURCES, "ConvertGraphToBinary")

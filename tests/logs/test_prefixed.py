@@ -81,3 +81,22 @@ def test_the_name_of_an_exception_alone_hides_no_text_of_one() -> None:
     )
     assert diagnosis is not None
     assert diagnosis.headline == "argument expects Int32 but got NoneType"
+
+
+def test_a_sentence_that_quotes_an_exception_names_its_wrapper() -> None:
+    diagnosis = diagnose_text(
+        "torch.compile of a triton kernel:\nIt says `LoweringException: RuntimeError: no scan`.\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.exception, diagnosis.headline) == (
+        "LoweringException",
+        "LoweringException: RuntimeError: no scan",
+    )
+
+
+def test_a_class_that_a_function_defines() -> None:
+    diagnosis = diagnose_text(
+        "# [Bug] 3 tests fail cutlass._mlir._init.<locals>.MLIRError: Unable to parse attribute:\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.headline == "MLIRError: Unable to parse attribute:"

@@ -125,6 +125,10 @@ OTHERS = {
         "/x/net.py:12:3: error: failed to legalize operation 'torch.operator' that was explicitly marked illegal\n",
         "net.py:12:3: error: failed to legalize operation 'torch.operator' that was explicitly marked illegal",
     ),
+    "an operation of another compiler's dialect, in an exception that a sentence quotes": (
+        "# TTIR builder: reverse\nIt raises \"RuntimeError: failed to legalize operation 'ttir.reverse'.\"\n",
+        "RuntimeError: failed to legalize operation 'ttir.reverse'.",
+    ),
     "a program of LLVM's": (
         "LLVM ERROR: vector width out of range\nStack dump:\n0.\tProgram arguments: /usr/bin/llvm-mca -mattr=+v\n",
         "LLVM ERROR: vector width out of range",

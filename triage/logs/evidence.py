@@ -237,8 +237,10 @@ def _longest(finding: Finding) -> float:
 
 def _is_own(diagnosis: Diagnosis) -> bool:
     """True where the failing text itself shows that it is of a compile or launch."""
+    if other_programs.is_about_another_dialect(diagnosis):
+        return False
     if diagnosis.compiler is CUTE:
-        return not other_programs.is_about_another_dialect(diagnosis)
+        return True
     first = diagnosis.message[:1000]
     match diagnosis.kind:
         case Kind.FRONTEND_ERROR | Kind.OUT_OF_RESOURCES:
@@ -246,13 +248,13 @@ def _is_own(diagnosis: Diagnosis) -> bool:
         case Kind.ENVIRONMENT:
             return environment.is_tritons(first) and not environment.is_of_any_program(first)
         case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
-            return not other_programs.is_about_another_dialect(diagnosis)
+            return True
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
     if words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED)):
         return True
     if diagnosis.pass_name is not None and named_pass.is_tritons(diagnosis.pass_name):
         return True
-    return diagnosis.kind in _NATIVE and is_native(first) and not other_programs.is_about_another_dialect(diagnosis)
+    return diagnosis.kind in _NATIVE and is_native(first)
 
 
 def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:

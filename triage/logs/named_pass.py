@@ -24,6 +24,8 @@ _FAILING = regex(
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
     r"|IR Dump After [\w:<>]{1,200} Failed:? \(?(?P<dumped>[a-z][\w-]{2,200})"
     rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
+    # Ascend's stages
+    rf"|^[^\[]{{0,80}}\[(?P<stage>{_CLASS})\] encounters error:"
     # a frame of a native stack
     rf"|(?<![A-Za-z])(?P<ran>{_CLASS})::runOnOperation\b"
     r"|\b(?i:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|asserts?|assertions?|errors?|aborts?)\b"

@@ -75,7 +75,8 @@ _OTHER_SPACE = regex(
     r"(?:[a-z_]\w{1,60}::(?:[a-z_]\w{1,60}|\{anonymous\}|\(anonymous namespace\))::"
     r"|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
 )
-#: The dialects that kernels of Triton, Gluon and CuTe DSL pass through, then those of vendors' back ends.
+#: The dialects that kernels of Triton, Gluon and CuTe DSL pass through, then those of vendors' back ends; their others
+#: are named `triton_xpu` and the like.
 _DIALECTS = frozenset(
     (
         "tt", "ttg", "ttng", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "nvg", "nvws", "nvgpu", "nvvm",
@@ -84,8 +85,8 @@ _DIALECTS = frozenset(
     )
 )  # fmt: skip
 _OPERATION = regex(
-    r"^(?:loc\(.{1,300}?\): )?(?:failed to legalize operation )?"
-    r"'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|$)"
+    r"(?:^(?:loc\(.{1,300}?\): )?|failed to legalize operation )"
+    r"'(?P<dialect>[a-z]\w{0,40})\.[a-z][\w.]{0,60}'(?: op\b| that was|\.?$)"
 )
 
 
@@ -195,9 +196,14 @@ def is_without_terms(diagnosis: Diagnosis) -> bool:
     return bare and _TERM.search(diagnosis.headline) is None
 
 
+def is_of_kernels(dialect: str) -> bool:
+    """True for a dialect that kernels of Triton, Gluon or CuTe DSL pass through, a vendor's back end included."""
+    return dialect in _DIALECTS or dialect.startswith("triton_")
+
+
 def is_about_another_dialect(diagnosis: Diagnosis) -> bool:
     """True for an error about an operation of a dialect that no kernel of Triton's or CuTe's passes through."""
-    if diagnosis.kind is not Kind.MLIR_DIAGNOSTIC:
+    if diagnosis.kind not in (Kind.MLIR_DIAGNOSTIC, Kind.PYTHON_EXCEPTION):
         return False
     operation = _OPERATION.search(diagnosis.headline[:1000])
-    return operation is not None and operation["dialect"] not in _DIALECTS
+    return operation is not None and not is_of_kernels(operation["dialect"])

@@ -26,7 +26,7 @@ _BEGINNING = regex(
     # a type face, a field, and languages without spaces
     r"|(?:\s|^)\*{1,3}(?=['\w])|(?<=error)=['\"]?(?=\w)|\uff1a\s{0,4}(?=\S)"
     r"|(?<=[\u3040-\u30ff\u4e00-\u9fff])(?=error: \S)"
-    r"|\s(?=(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): \S)"
+    r"|\s[`'\"(]?(?=(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){0,8}[A-Z]\w{1,60}(?:Error|Exception): \S)"
 )
 # What follows from a cause that stands before it, where lines were joined.
 _CONSEQUENCE = regex(

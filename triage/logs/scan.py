@@ -342,6 +342,8 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
 def _above(statement: Finding, cut: Finding) -> Finding:
     """The finding that states the failure: the statement, or the truncated traceback that ends the text."""
     stated = statement.diagnosis
+    if cut.diagnosis.kind is not Kind.PYTHON_EXCEPTION:
+        return cut
     is_raised = stated.kind in _VAGUE and not _read_line(0, stated.message)
     kind = Kind.PYTHON_EXCEPTION if is_raised else stated.kind
     finding = cut if is_of_traceback(stated.message) or not tells(statement) else statement

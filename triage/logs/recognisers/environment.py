@@ -140,6 +140,8 @@ _AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.(?:c|h)(?:pp)?)[:(](?P<line>\
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
+#: The headline where the compiler's own words are missing.
+UNEXPLAINED = "the host compiler failed; what it printed says why"
 _NEAR = 12
 """Lines after an exception that may say what it was raised by; those before are the window's."""
 
@@ -147,6 +149,11 @@ _NEAR = 12
 def is_tritons(line: str) -> bool:
     """True for a line that is of Triton's surroundings and nobody else's."""
     return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
+
+
+def builds_launcher(line: str) -> bool:
+    """True for a frame or a line of the source that runs the host compiler for Triton."""
+    return _BUILDS.search(line) is not None
 
 
 def is_of_any_program(message: str) -> bool:
@@ -223,12 +230,12 @@ def _read(window: Window) -> Finding | None:
         headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
     if _NOT_COMPILED.search(line):
-        headline = "The host compiler failed; what it printed says why"
+        headline = UNEXPLAINED.capitalize()
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM)
-    if _CUT.search(line) and (_LAUNCHER.search(line) or any(map(_BUILDS.search, window.before))):
-        headline = "CalledProcessError: the host compiler failed; what it printed says why"
+    if _CUT.search(line) and (_LAUNCHER.search(line) or any(map(builds_launcher, window.before))):
+        headline = f"CalledProcessError: {UNEXPLAINED}"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
-    if _NO_FILE.match(line) and any(map(_BUILDS.search, chain(window.before, islice(window.after, _NEAR)))):
+    if _NO_FILE.match(line) and any(map(builds_launcher, chain(window.before, islice(window.after, _NEAR)))):
         headline = f"The host compiler was not found: {line}"
         return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
     if (not_found := _NOT_FOUND.search(line)) and (length := _path_length(not_found["path"])) > _LONGEST_PATH:
