@@ -191,6 +191,11 @@ def test_a_dialect_is_known_by_its_old_name_too() -> None:
     assert match(old, [entry(message=("'triton_gpu.local_load' op",))], None)
 
 
+def test_other_quotation_marks_count_as_python_s() -> None:
+    quoted = replace(WGMMA, headline="x", message="`CudaDriver` object has no attribute \u2018active\u2019")
+    assert match(quoted, [entry(message=("'CudaDriver' object has no attribute 'active'",))], None)
+
+
 def test_a_near_miss_names_what_it_lacks() -> None:
     entries = [
         replace(entry(function=("getPtxAsm",), kind=("segfault",)), id="kind"),

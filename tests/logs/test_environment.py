@@ -57,3 +57,13 @@ def test_windows_says_itself_that_a_path_is_too_long() -> None:
     )
     assert diagnosis is not None
     assert match(diagnosis)[0].id == "windows-path-too-long"
+
+
+def test_msvc_refuses_what_intel_s_back_end_wrote() -> None:
+    diagnosis = diagnose_text(
+        "# [Windows] torch._inductor.exc.InductorError: RuntimeError: main.cpp\n\n```\n"
+        "C:\\Temp\\tmpn1iom9ah\\main.cpp(994): error C3480: 'INDEX': a lambda capture must be a variable\n```\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "main.cpp", 994)
+    assert diagnosis.headline.startswith("The host compiler refuses Triton's launcher: 'INDEX'")

@@ -280,3 +280,27 @@ def test_a_call_that_failed_is_where_it_did() -> None:
     said = "mlir::triton::LinearLayout::reshapeOuts(...) failed."
     assert crashed_function([said]) == {"function": "LinearLayout::reshapeOuts", "file": None}
     assert crashed_function([said, "mlir::triton::gpu::toLinearLayout() failed"]) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ("the assertion at attn_fwd.py:162 does not hold", 162),
+        ("the check in `pkg/attn_fwd.py:162` rejects this GPU", 162),
+        ("there is a TODO for this in pkg/attn_fwd.py:162", None),
+    ],
+)
+def test_a_sentence_says_which_line_failed(told: str, line: int | None) -> None:
+    title = "# triton: an exception in the kernel of attention\n\n"
+    diagnosis = diagnose_text(f"{title}AssertionError: Only SM 10.x is supported\n\nOn a B300 {told}.\n")
+    assert diagnosis is not None
+    assert (diagnosis.source and diagnosis.source.line) == line
+
+
+def test_a_title_names_the_file_alone_and_the_text_its_path() -> None:
+    diagnosis = diagnose_text(
+        "# triton: assertion at attn_fwd.py:162 (there is a fix)\n\n"
+        "AssertionError: Only SM 10.x is supported\n\nThe check in `pkg/attn_fwd.py:162` rejects this GPU.\n"
+    )
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("pkg/attn_fwd.py", 162)

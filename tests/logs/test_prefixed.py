@@ -100,3 +100,13 @@ def test_a_class_that_a_function_defines() -> None:
     )
     assert diagnosis is not None
     assert diagnosis.headline == "MLIRError: Unable to parse attribute:"
+
+
+def test_a_title_quotes_what_was_raised_around_below() -> None:
+    diagnosis = diagnose_text(
+        "# `torch.compile` fails with `NotImplementedError: Unsupported for now.` in attention\n\n```\n"
+        "torch._inductor.exc.InductorError: LoweringException: NotImplementedError: Unsupported for now.\n"
+        "  target: attention\n```\nIt is Inductor's, of triton 3.3.\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.exception == "LoweringException"

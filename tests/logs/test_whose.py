@@ -133,6 +133,14 @@ OTHERS = {
         "LLVM ERROR: vector width out of range\nStack dump:\n0.\tProgram arguments: /usr/bin/llvm-mca -mattr=+v\n",
         "LLVM ERROR: vector width out of range",
     ),
+    "another program, started below its own folder": (
+        "```\n$ ./crash-07\n/x/llvm/Support/Cast.h:23: void llvm::cast(Y&): Assertion `isa<X>(Val)' failed.\n```\n",
+        "Cast.h:23: void llvm::cast(Y&): Assertion `isa<X>(Val)' failed.",
+    ),
+    "clang's part of LLVM": (
+        "no such target\nUNREACHABLE executed at F:\\src\\clang\\lib\\CodeGen\\CodeGenModule.cpp:279!\n",
+        "no such target",
+    ),
     "another compiler's program": (
         "iree-compile: /x/llvm-project/mlir/IR/Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.\n",
         "iree-compile: Uses.h:98: mlir::List<int>::~List(): Assertion `empty()' failed.",

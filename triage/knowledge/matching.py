@@ -27,6 +27,8 @@ from triage.model.setting import Setting
 if TYPE_CHECKING:
     from triage.model.case import Case
 
+_QUOTES = str.maketrans(dict.fromkeys("`\u2018\u2019", "'"))
+"""Those of gcc in most languages, and those that people put in the place of Python's."""
 # How often a field agrees by chance, to compare entries: a file has many failures, a kind has hundreds.
 _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "exception": 0.5, "kind": 0.7, "stage": 0.9}
 # An entry for CuTe alone; most entries are for Triton, so that of those it says nothing.
@@ -218,8 +220,8 @@ def _stated(headline: str, message: str) -> tuple[str, str]:
 
 
 def _modern(message: str) -> str:
-    """The message with the names that dialects have since 3.2."""
-    return message.replace("triton_gpu.", "ttg.").replace("triton_nvidia_gpu.", "ttng.")
+    """The message with the names that dialects have since 3.2, and with apostrophes for other quotation marks."""
+    return message.replace("triton_gpu.", "ttg.").replace("triton_nvidia_gpu.", "ttng.").translate(_QUOTES)
 
 
 def _message(expected: Sequence[str], actual: str, joined: str, compared: bool) -> _Field:

@@ -18,8 +18,8 @@ _VOCABULARY = regex(
 )
 
 
-_LACKING = regex(r"'(?P<owner>\w{1,100})'(?: object)? has no attribute '(?P<attribute>\w{1,100})'")
-_OWNER = regex(r"'[A-Z]\w{0,100}'(?=(?: object)? has no attribute )")
+_LACKING = regex(r"['`](?P<owner>\w{1,100})['`](?: object)? has no attribute ['`](?P<attribute>\w{1,100})['`]")
+_OWNER = regex(r"['`][A-Z]\w{0,100}['`](?=(?: object)? has no attribute )")
 
 _VALUE = "\u2026"
 _MAX_VALUE = 300

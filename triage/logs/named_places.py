@@ -18,6 +18,8 @@ from triage.model.diagnosis import SourceLocation
 
 # Characters that programs do not print.
 _NOT_ENGLISH = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+_NEAR = 80
+"""Characters before a place that may say what is there."""
 # How a line's number is told behind a file's name and before it. There are GPUs named L2 to L40.
 _L = r"L(?!(?:2|4|20|40)S?\b)"
 _BEHIND = (
@@ -44,6 +46,12 @@ _FILE = regex(
     rf"(?P<file>{_NATIVE_FILE}){_BEHIND}(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
     rf"|{_BEFORE}(?P<of>{_NATIVE_FILE})\b"
 )
+# What a sentence says of a line that failed, before it and behind it.
+_FAILS = r"(?:fail|crash|rais|assert|throw|reject|refus|abort)\w{0,8}"
+_FAILED_AT = regex(
+    rf"\b{_FAILS}\b[^.;\n]{{0,20}} (?:at|in|on|by|from) [`'\"\[]?$|\berror (?:at|in|from) [`'\"\[]?$", re.IGNORECASE
+)
+_THAT_FAILED = regex(rf"[`'\")\]]{{0,3}} {_FAILS}\b")
 # A frame of a native stack, not prose.
 _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
@@ -86,15 +94,23 @@ def _is_prose(line: str) -> bool:
     return diagnostic is None or not diagnostic.locations
 
 
-def line_in_prose(lines: Iterable[str]) -> SourceLocation | None:
-    """The location in the user's code that sentences name, if there is exactly one."""
-    location = only(
-        (at.file, at.line)
-        for line in lines
-        if ".py" in line and _is_prose(line)
-        for at in map(_location, _LINE.finditer(line))
-    )
-    return users_line(location[0], f"{location[0]}:{location[1]}") if location else None
+def _says_that_it_failed(match: re.Match[str]) -> bool:
+    before, behind = match.string[: match.start()], match.string[match.end() :]
+    return _FAILED_AT.search(before[-_NEAR:]) is not None or _THAT_FAILED.match(behind) is not None
+
+
+def line_in_prose(lines: Iterable[str], failed: bool = False) -> SourceLocation | None:
+    """The location in the user's code that sentences name, if there is exactly one.
+
+    ``failed``: only where they say that it failed.
+    """
+    prose = (line for line in lines if ".py" in line and _is_prose(line))
+    matches = (match for line in prose for match in _LINE.finditer(line))
+    named = [_location(match) for match in matches if not failed or _says_that_it_failed(match)]
+    if only((last_component(at.file), at.line) for at in named) is None:
+        return None
+    file = max((at.file for at in named), key=len)  # a title has the name alone
+    return users_line(file, f"{file}:{named[0].line}")
 
 
 def named_files(line: str) -> list[tuple[str, int, str | None]]:

@@ -17,13 +17,17 @@ _OTHER_TRITONS = regex(
     r"|triton::(?:backend|client|common|core|server|API|arch|engines|ast)"
 )
 # What ran, where Triton has no program but Python: a prompt with another program, LLVM's line about its own, the name
-# of a program before what it says of its source. How clang begins LLVM's errors, and a tag of its issues. Functions of
-# C++, sources in other languages, CPUs, what nvcc calls its files, and what a package's build ends in. What runs passes
-# of MLIR, attributes of dialects that no kernel passes through, and what a shell says that it ran. nvcc and what ninja
-# says of a build, and where a program that failed wants to have that reported.
+# of a program before what it says of its source. The parts of LLVM that are no part of Triton. How clang begins LLVM's
+# errors, and a tag of its issues. Functions of C++, sources in other languages, CPUs, what nvcc calls its files, and
+# what a package's build ends in. What runs passes of MLIR, attributes of dialects that no kernel passes through, and
+# what a shell says that it ran. nvcc and what ninja says of a build, and where a program that failed wants to have that
+# reported.
 _RAN = regex(
-    r"^\s*\$ (?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/"
-    r"|(?:nvidia|rocm)-smi|nvcc (?:-V|--version)|\S{1,40} --version)[\w./-]{2}"
+    r"^\s*\$ (?:\./(?!\S{0,100}(?:python|triton|\.sh\b|\.py\b))[\w.-]{1,100}(?:\s|$)"
+    r"|(?!\w{1,40}=|python|pytest|torchrun|accelerate|TRITON|\.{0,2}/"
+    r"|(?:nvidia|rocm)-smi|nvcc (?:-V|--version)|\S{1,40} --version)[\w./-]{2})"
+    r"|[/\\](?:clang|clang-tools-extra|flang|lldb|bolt|polly|openmp|libcxx|compiler-rt)"
+    r"[/\\](?:lib|include|tools|source|runtime)[/\\]"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
     r"|^\s{0,3}(?!python|pytest|pt_|File: )\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"

@@ -161,6 +161,7 @@ _IN_PYTHON = (
         lambda shown, _: _in_code(shown.context.only_tritons) if shown.lines else None,
     ),
     _Rule(_lacks_kernel, lambda shown, _: {"source": line_in_prose(shown.lines)}),
+    _Rule(_of_python, lambda shown, _: {"source": line_in_prose(shown.lines, failed=True)}),
 )
 
 

@@ -1,7 +1,7 @@
 """Reads a log in a single pass: the recognisers get each relevant line once, in order."""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -54,6 +54,8 @@ _OF_PYTHON = (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR)
 #: Cost of creating a finding, in lines that could be read in that time.
 _WORK = 4
 
+#: Findings that a title is compared with.
+_MOST_BELOW = 50
 #: Beginnings of Python lines that contain a message as a string.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
 
@@ -296,7 +298,8 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
         )
         collector.findings.insert(0, replace(quotation, specificity=specificity))
     if not collector.states_a_cause:
-        collector.findings = sorted([*collector.findings, *collector.prefixed], key=lambda finding: finding.position)
+        prefixed = _without_repeats(collector.prefixed)
+        collector.findings = sorted([*collector.findings, *prefixed], key=lambda finding: finding.position)
     joined = _with_stacks(chains.join_chains(collector.findings, links, context.boundaries))
     if captured:  # not for kernels that triage compiles itself: their source is known
         joined = places.of_pipeline(joined, context.boundaries)
@@ -305,6 +308,14 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
     own = places.in_python([_completed(finding, context) for finding in own], context, excerpts.whole)
     return Reading(own, context, list(collector.others), bool(excerpts.evidence), excerpts.ends)
+
+
+def _without_repeats(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """The findings without a title's that one below states with the exception that was raised around it."""
+    title, below = next(iter(findings), None), findings[1:_MOST_BELOW]
+    shown = title.diagnosis.headline if title else ""
+    is_repeat = any(f" {shown}" in finding.diagnosis.headline for finding in below)
+    return findings[1:] if is_repeat else findings
 
 
 def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:

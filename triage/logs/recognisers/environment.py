@@ -302,6 +302,7 @@ RECOGNISER = Recogniser(
         "_utils.c",
         "main.c'",
         "/main.c",
+        "\\main.c",
         "cc: error: ",
         "ng: error: ",
         "++: error: ",

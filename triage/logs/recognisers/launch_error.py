@@ -21,8 +21,9 @@ _INTEL = regex(
     r"|(?<!\w)(Invalid SPIR-V module: .{0,200})"
     r"|(?<!\w)(IGC: (?:LLVM Error|Internal Compiler Error).{0,200})"
 )
+# Triton 1.x wrote `CUDA: Error- misaligned address`.
 _RUNTIME = regex(
-    r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
+    r"(?:CUDA|HIP|hip)?:? ?[Ee]rror(?::|-) (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"
 )
@@ -82,6 +83,7 @@ RECOGNISER = Recogniser(
         "Invalid SPIR-V module: ",
         "cuLaunchKernel",
         "rror: ",
+        "Error- ",
         "cudaError",
         "hipError",
         "Memory access fault",
@@ -117,5 +119,6 @@ RECOGNISER = Recogniser(
         "cudaErrorInvalidValue - invalid argument": Kind.LAUNCH_ERROR,
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
+        "RuntimeError: CUDA: Error- misaligned address": Kind.LAUNCH_ERROR,
     },
 )
