@@ -21,6 +21,9 @@ DESCRIBED = [
     ("Our autotuned kernel runs into an IMA on sm_90.", Kind.LAUNCH_ERROR),
     ("# Compiling _scan_kernel fails with triton 3.6", Kind.UNKNOWN),
     ("With BLOCK=65536 compiling this triton.jit function never finishes.", Kind.TIMEOUT),
+    ("Compiling the kernel for BLOCK=65536 ends with the OOM killer.", Kind.OUT_OF_MEMORY),
+    ("The kernel needs more shared memory than this GPU has.", Kind.OUT_OF_RESOURCES),
+    ("With num_stages=5 ptxas dies with signal 11.", Kind.PTXAS),
 ]
 
 
@@ -187,3 +190,18 @@ def test_what_does_not_end_is_told_in_many_words(text: str, kind: Kind) -> None:
 
 def test_a_compile_that_took_its_time_has_not_failed() -> None:
     assert diagnose_any("Autotuning my triton kernels ran for 10 minutes, and they are 20 % faster") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ("hits llvm_unreachable in", Kind.UNREACHABLE),
+        ("reaches unreachable in", Kind.UNREACHABLE),
+        ("calls report_fatal_error in", Kind.LLVM_FATAL),
+        ("with FP8: `assert(isa<X>(y))` fires in", Kind.ASSERTION),
+        ("segfaults in", Kind.SEGFAULT),
+    ],
+)
+def test_the_file_in_which_the_compiler_is_said_to_give_up(told: str, kind: Kind) -> None:
+    diagnosis = diagnosed(f"Our triton.jit kernel {told} lib/Analysis/Reduce.cpp when the axis is 0")
+    assert (diagnosis.kind, diagnosis.file) == (kind, "Reduce.cpp")

@@ -35,7 +35,10 @@ _CODE = regex(
     r"\b(?:cudaError(?!NoDevice|InsufficientDriver|MemoryAllocation)[A-Z]\w{3,60}|hipError(?!NoDevice|OutOfMemory)[A-Z]\w{3,60}"
     r"|CUDA_ERROR_(?!NO_DEVICE|OUT_OF_MEMORY|SYSTEM_)[A-Z_]{4,60})\b"
 )
-_FAILS = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b)"
+_FAILS = (
+    r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bcrash(?:es|ed|ing)?\b|\berrors?\b|\bbreaks\b|(?-i:\bICEs?\b)"
+    r"|\binternal compiler error)"
+)
 _FAIL = regex(_FAILS, re.IGNORECASE)
 _WHERE = r"(?:\btriton\b|\bMLIR\b|\bkernels?\b|\bcompil|\binductor\b|\bautotun|\btl\.|\bcute\.)"
 # In the compiler's code; Python's assertions are exceptions.
@@ -43,6 +46,20 @@ _ASSERTS = regex(
     r"\b(?:hits?|triggers?|trips?|fails?(?: with| in| on)?|runs? into|crash(?:es)? (?:with|in|on)) (?:an? |the )?"
     r"(?:internal |compiler |LLVM |MLIR |C\+\+ )?assert(?:ion)?s?\b(?! ?error)",
     re.IGNORECASE,
+)
+_ASSERT_FAILS = regex(r"\bassert\(.{1,300}\)`? (?:fires|fails|trips|triggers|is hit|does not hold)\b")
+# LLVM's functions that end the process.
+_UNREACHABLE = regex(
+    r"\bllvm_unreachable\b"
+    r"|\b(?:hits?|reach(?:es|ed|ing)?|triggers?|runs? into) (?:an? |the )?(?:code marked )?`?unreachable\b"
+)
+_FATAL = regex(r"\breport_fatal_error\b")
+_ASSEMBLER_ENDS = regex(r"\bptxas(?:\.exe)? (?:dies|crashe[sd]|crashing|segfaults|aborts|is killed|died|ICEs)\b")
+_NO_HOST_MEMORY = regex(
+    r"\bOOM[ -]killer\b|\b(?:out of|exhausts?|eats? (?:up )?all) (?:the )?(?:host|system) (?:memory|RAM)\b"
+)
+_NO_SHARED_MEMORY = regex(
+    r"\b(?:more|too much|out of|exceed(?:s|ed|ing)?(?: the)?) (?:shared memory|smem|SMEM|LDS|tensor memory|TMEM)\b"
 )
 _NATIVE_ASSERTION = regex(
     r"\bassertion (?:failed|failure|fails|error) (?:in|at|inside) [^.]{0,80}(?:::|\.(?:cpp|cc|h)\b)", re.IGNORECASE
@@ -69,7 +86,13 @@ _OF_HOST = regex(
 _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.SEGFAULT, _CRASHED),
     (Kind.ASSERTION, _ASSERTS),
+    (Kind.ASSERTION, _ASSERT_FAILS),
+    (Kind.UNREACHABLE, _UNREACHABLE),
+    (Kind.LLVM_FATAL, _FATAL),
+    (Kind.PTXAS, _ASSEMBLER_ENDS),
     (Kind.ABORT, _ABORTED),
+    (Kind.OUT_OF_MEMORY, regex(rf"{_COMPILE}.{{0,120}}(?:{_NO_HOST_MEMORY.pattern})", re.IGNORECASE)),
+    (Kind.OUT_OF_RESOURCES, regex(rf"{_WHERE}.{{0,120}}(?:{_NO_SHARED_MEMORY.pattern})", re.IGNORECASE)),
     (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, regex(rf"{_ON_DEVICE}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_ON_DEVICE}", re.IGNORECASE)),
     (Kind.LAUNCH_ERROR, _CODE),

@@ -46,6 +46,7 @@ _FILE = regex(
     rf"(?P<file>{_NATIVE_FILE}){_BEHIND}(?:`?(?:,? in |,? ?\(|: (?=[\w:]{{3,200}}\())`?(?P<behind>{_FUNCTION}))?"
     rf"|{_BEFORE}(?P<of>{_NATIVE_FILE})\b"
 )
+_FILE_ALONE = regex(rf"\b(?:in|at|inside|within) (?:the )?(?:file )?`?(?P<file>{_NATIVE_FILE})\b(?![:(]?\d)")
 # What a sentence says of a line that failed, before it and behind it.
 _FAILS = r"(?:fail|crash|rais|assert|throw|reject|refus|abort)\w{0,8}"
 _FAILED_AT = regex(
@@ -130,6 +131,12 @@ def named_file(lines: Iterable[str]) -> dict[str, Any] | None:
     functions = {at[:2]: at[2] for line in lines if not _NATIVE.match(line) for at in named_files(line)}
     location = only(functions)
     return location and {"file": location[0], "line": location[1], "function": functions[location]}
+
+
+def file_in_prose(lines: Iterable[str]) -> dict[str, Any] | None:
+    """The file of the compiler's code that sentences name as where it failed, if there is exactly one."""
+    file = only(last_component(match["file"]) for line in lines for match in _FILE_ALONE.finditer(line))
+    return {"file": file} if file else None
 
 
 def crashed_function(lines: Iterable[str]) -> dict[str, Any] | None:

@@ -20,7 +20,14 @@ from typing import Any, TypeAlias
 from triage.logs.context import Context, Traceback
 from triage.logs.finding import Finding, Specificity
 from triage.logs.named_pass import failing_pass, named_pass
-from triage.logs.named_places import crashed_function, cut_assertion, line_in_prose, named_file, stated_line
+from triage.logs.named_places import (
+    crashed_function,
+    cut_assertion,
+    file_in_prose,
+    line_in_prose,
+    named_file,
+    stated_line,
+)
 from triage.logs.native_frames import first_stack
 from triage.logs.recognisers import stack_trace
 from triage.logs.text import last_component
@@ -74,6 +81,10 @@ def _lacks_stack(diagnosis: Diagnosis) -> bool:
 
 def _gave_up(diagnosis: Diagnosis) -> bool:
     return diagnosis.kind.has(Trait.GAVE_UP) and not _is_located(diagnosis)
+
+
+def _is_nowhere(diagnosis: Diagnosis) -> bool:
+    return _gave_up(diagnosis) or _lacks_function(diagnosis)
 
 
 def _may_be_cut(diagnosis: Diagnosis) -> bool:
@@ -150,6 +161,9 @@ _IN_COMPILER = (
     _Rule(_lacks_function, lambda shown, _: crashed_function(shown.lines)),
     _Rule(_lacks_stack, lambda shown, _: stack_trace.located(first_stack(shown.lines))),
     _Rule(_gave_up, lambda shown, _: named_file(shown.lines)),
+    _Rule(
+        lambda diagnosis: _gave_up(diagnosis) or _lacks_function(diagnosis), lambda shown, _: file_in_prose(shown.lines)
+    ),
     _Rule(lambda diagnosis: _gave_up(diagnosis) or _lacks_function(diagnosis), _where_it_ended),
 )
 #: The line of the kernel or of what launched it, and Triton's Python code where the text has no such line.
