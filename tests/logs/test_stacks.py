@@ -260,3 +260,17 @@ def test_a_stack_without_its_top_names_the_pass() -> None:
     )
     diagnosis = diagnosed(f"# Segfault on an Inductor test in triton\n\n{frames}")
     assert (diagnosis.kind, diagnosis.pass_name) == (Kind.SEGFAULT, "ConvertTritonGPUToLLVM")
+
+
+def test_the_launcher_s_functions_in_a_stack_of_c() -> None:
+    diagnosis = diagnose_text(
+        "torch.compile ends so:\n==== backtrace (tid:3341850) ====\n"
+        " 0 0x0000000000042520 __sigaction()  ???:0\n"
+        " 1 0x000000000016a659 PyErr_SetString()  python-3.8.13/Python/errors.c:214\n"
+        " 2 0x0000000000001403 gpuAssert.constprop.0()  main.c:0\n"
+        " 3 0x0000000000001873 launch()  main.c:0\n"
+        " 4 0x000000000013bf90 cfunction_call_varargs()  python-3.8.13/Objects/call.c:758\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, "gpuAssert")
+    assert (diagnosis.file, diagnosis.line) == ("main.c", None)

@@ -75,6 +75,8 @@ _OWN_WORDS = regex(
     r"|triton(?:amd|intel|nvidia)?gpu|\bPassManager::run failed|\bmma16816\b"
     # Triton's layouts in MLIR's namespace, and a device assertion without a location.
     r"|mlir::\w{0,40}(?:MMA|(?:Blocked|Shared|DotOperand)Encoding)|^unknown:0: unknown: block: \["
+    # the launcher's functions in a native stack
+    r"|\b(?:gpuAssert(?:\.\w{1,20}){0,3}|_?launch)\(\)\s{1,4}main\.c:\d"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )

@@ -14,8 +14,8 @@ _BINDINGS = regex(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
 _LAMBDA = regex(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
 _ANONYMOUS = regex(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
 _TRAILING = regex(r"(?: const| volatile| noexcept| override| final| ?&{1,2})$")
-# What compilers add to the name of a copy: `f(int) [clone .localalias]`, `[clone .constprop.0]`.
-_COPY = regex(r" ?\[clone [^\]]{1,80}\]")
+# What compilers add to the name of a copy: `f(int) [clone .localalias]`, and C's `f.constprop.0()`.
+_COPY = regex(r" ?\[clone [^\]]{1,80}\]|\.(?:constprop|isra|part|cold|localalias|lto_priv)(?:\.\d{1,4})?(?=\W|$)")
 _OPERATOR = regex(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
 # `A::operator bool`: the one name with a space in it.
 _CONVERSION = regex(r"\boperator (?=[\w:])")

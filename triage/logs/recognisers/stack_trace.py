@@ -111,7 +111,7 @@ def _frame(shown: str) -> _Frame | None:
     pretty = shown[: source.start()].removesuffix(" at ").rstrip() if source else shown.partition(" from ")[0]
     name = function_name(pretty.partition(" (")[0] if " (" in pretty and "::" in pretty else pretty)
     file = text.last_component(source["file"]) if source else None
-    return _Frame(name, file, int(source["line"]) if source else None) if name and name != "??" else None
+    return _Frame(name, file, int(source["line"]) or None if source else None) if name and name != "??" else None
 
 
 def _crashed(frames: Sequence[str]) -> _Frame | None:
