@@ -3,7 +3,7 @@
 import pytest
 
 from triage import match
-from triage.logs import diagnose_text
+from triage.logs import diagnose_any, diagnose_text
 from triage.model.diagnosis import Kind
 
 
@@ -67,3 +67,26 @@ def test_msvc_refuses_what_intel_s_back_end_wrote() -> None:
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "main.cpp", 994)
     assert diagnosis.headline.startswith("The host compiler refuses Triton's launcher: 'INDEX'")
+
+
+def test_a_header_that_triton_s_launcher_includes() -> None:
+    diagnosis = diagnose_text(
+        "In file included from C:/Temp/tmp7h3_h1dj/cuda_utils.c:12:\n"
+        "In file included from C:/Python313/Include/Python.h:70:\n"
+        'C:/Python313/Include/cpython/pyatomic.h:543: error: #error "no implementation for this compiler"\n'
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind, diagnosis.file, diagnosis.line) == (Kind.ENVIRONMENT, "pyatomic.h", 543)
+
+
+@pytest.mark.parametrize(("package", "is_cache"), [("triton", True), ("models", False)])
+def test_a_parent_of_the_cache_s_folder_that_cannot_be_made(package: str, is_cache: bool) -> None:
+    diagnosis = diagnose_any(
+        "My triton kernel:\nTraceback (most recent call last):\n"
+        f'  File "/v/{package}/runtime/cache.py", line 69, in __init__\n    os.makedirs(self.cache_dir)\n'
+        '  File "/usr/lib/python3.10/os.py", line 225, in makedirs\n    mkdir(name, mode)\n'
+        "PermissionError: [Errno 13] Permission denied: '/home/u'\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.kind is Kind.ENVIRONMENT) is is_cache
+    assert any(found.id == "cache-folder-not-writable" for found in match(diagnosis)) is is_cache

@@ -139,3 +139,12 @@ def test_a_vendor_s_stage_that_encounters_errors() -> None:
     )
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.pass_name) == (Kind.OUT_OF_RESOURCES, "ConvertGraphToBinary")
+
+
+def test_a_crash_in_a_pass_and_a_function_that_a_title_names() -> None:
+    diagnosis = diagnose_text(
+        "# Crash in inferShapeOf function within remove-layout-conversions pass\n\ntriton 3.4, XPU\n"
+    )
+    assert diagnosis is not None
+    assert diagnosis.kind is Kind.UNKNOWN
+    assert (diagnosis.function, diagnosis.pass_name) == ("inferShapeOf", "remove-layout-conversions")

@@ -292,6 +292,10 @@ def test_a_library_that_goes_on_without_triton_is_told_of_where_nothing_else_fai
     assert all(found.confidence < 0.5 for found in triage.match(full))
     refused = "usage: train.py [-h] --model MODEL\n                [--steps STEPS]\n"
     assert diagnose_text(f"{warning}{refused}") is None
+    went_on = (
+        "prepare images\n0 images with repeating.\nmake buckets\nbatch_size: 1\nNo data. Please verify arguments\n"
+    )
+    assert diagnose_text(f"{warning}{went_on}") is None
     helped = diagnose_any(f"{warning}{refused}  -h, --help  show this help message and exit\n")
     assert helped is not None and helped.kind is Kind.ENVIRONMENT
 

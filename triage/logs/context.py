@@ -9,6 +9,7 @@ from functools import lru_cache
 from triage.ir import passes
 from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
 from triage.logs.evidence import LAUNCH
+from triage.logs.named_pass import ENCOUNTERS
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
 from triage.logs.user_frames import frame_file, generated_line, is_innermost_first, is_installed, users_line
@@ -28,11 +29,10 @@ _RAISED_IN = regex(
     r"(?:\(.{0,1000}\))?$"
 )
 # What a kernel's source calls while it is read.
-_OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
+_OF_FRONTEND = regex(r"(?<![\w.-])triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".
 _RUNNING = regex(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
-# How Ascend's compiler names the pass whose failure is below.
-_ENCOUNTERS = regex(r"\[(?P<name>\w{1,100})\] encounters error:")
+_ENCOUNTERS = regex(ENCOUNTERS)
 
 # LLVM's "stack dump" of `triton-opt k.mlir -one-pass`: with several passes it does not tell which of them ran.
 _ARGUMENTS = regex(r"Program arguments: \S{0,1000}-opt\b(?P<arguments>.{0,4000})")
@@ -150,10 +150,10 @@ class Context:
         elif "Pipeline failed while executing" in line:
             failed = failed_pass(line, after) if len(self.failed) < 1000 else None
             self.failed += [(position, failed)] if failed else []
-        elif ("Running pass " in line and (running := _RUNNING.search(line))) or (
-            "] encounters error:" in line and (running := _ENCOUNTERS.search(line))
-        ):
+        elif "Running pass " in line and (running := _RUNNING.search(line)):
             self.dumped = running["name"]
+        elif "] encounters error:" in line and (fails := _ENCOUNTERS.search(line)):
+            self.dumped = fails["stage"]
         elif "Program arguments: " in line and (program := _ARGUMENTS.search(line)):
             names = _PASS_ARGUMENT.findall(program["arguments"])
             self.dumped = names[0] if len(names) == 1 else self.dumped

@@ -110,6 +110,14 @@ _PLAIN = (
     (Kind.ABORT, regex(r"\bSIG(?:FPE|ILL|ABRT)\b")),
     (Kind.LAUNCH_ERROR, _CODE),
     (Kind.TIMEOUT, _ENDLESS),
+    # Where, and not how.
+    (
+        Kind.UNKNOWN,
+        regex(
+            r"\bcrash(?:es|ed|ing)? (?:in|inside|within) (?:the )?`?[\w:]{3,100}`?(?:\(\))? (?:function|pass)\b",
+            re.IGNORECASE,
+        ),
+    ),
     # Which kernel fails, and not how.
     (
         Kind.UNKNOWN,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import dropwhile, islice, takewhile
 
 from triage.logs import named_pass, other_programs
 from triage.logs.finding import Finding, Specificity
@@ -129,6 +129,10 @@ _MAY_BE_OTHERS = (
     other_programs.is_of_the_driver,
     other_programs.is_about_cpp,
 )
+# The end of a traceback.
+_RAISED = regex(r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:: |$)")
+#: Lines that a program which goes on prints directly below.
+_FEWEST_PRINTED = 5
 #: How many lines after a failure count as near it; those before it are the window's.
 _NEAR = 12
 
@@ -317,6 +321,14 @@ def _goes_on(finding: Finding, whole: Iterable[str]) -> bool:
     return "No module named 'triton'" in message and any(mark in line for line in whole for mark in (*_WARNS, _TRIES))
 
 
+def _went_on(finding: Finding, whole: Sequence[str]) -> bool:
+    """True where the program printed more below such a message and the traceback that may follow it."""
+    below = list(takewhile(str.strip, whole[finding.position + finding.extent + 1 :]))
+    if below and below[0].startswith("Traceback"):
+        below = list(islice(dropwhile(lambda line: not _RAISED.match(line), below), 1, None))
+    return len(below) >= _FEWEST_PRINTED and not other_programs.is_sentence(below[0])
+
+
 def settled(
     findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str], fails_elsewhere: bool
 ) -> list[Finding]:
@@ -340,6 +352,7 @@ def settled(
         for finding in known
     ]
     going_on = [finding.position for finding in known if _goes_on(finding, whole)]
+    went_on = [finding.position for finding in known if finding.position in going_on and _went_on(finding, whole)]
     breaks_off = fails_elsewhere
     fails_elsewhere |= len(going_on) < len(known)
     # The lines of a long text are not stored; there the lines near a failure decide.
@@ -369,7 +382,7 @@ def settled(
     def is_foreign(finding: Finding) -> bool:
         if of_inductor_alone and finding.diagnosis.kind.has(Trait.PROCESS_END) and not _is_own(finding.diagnosis):
             return True
-        if fails_elsewhere and finding.position in going_on:
+        if finding.position in (going_on if fails_elsewhere else went_on):
             return True
         if of_server or (finding.diagnosis.file, finding.diagnosis.line) in of_others:
             return True

@@ -17,6 +17,8 @@ _OF_TRITON = (
     r"(?:Triton(?:AMD|Intel|Nvidia)?GPU|TritonTo(?=[A-Z])|NVGPU|NVWS|ConvertTriton|AllocateProton)"
     r"(?!ToLLVM\b|(?:\w{0,40}(?:Dialect|Ops?|IR|Types|Transforms|AttrDefs|Encoding|Patterns?|Converter|Target))\b)\w{3,80}"
 )
+#: How Ascend's compiler names the pass whose failure is below.
+ENCOUNTERS = r"\[(?P<stage>\w{1,100})\] encounters error:"
 _ARGUMENT = r"[a-z]\w{1,40}(?:-[a-z\d]{1,40}){1,8}"
 _FAILING = regex(
     r"(?:\b(?i:fail(?:ing|ed)|crash(?:ing|ed)|aborting)|\u5931\u8d25\u7684?) ?(?:MLIR )?pass"
@@ -24,8 +26,7 @@ _FAILING = regex(
     rf"(?P<stated>[A-Z]\w{{3,80}}|{_ARGUMENT})\b"
     r"|IR Dump After [\w:<>]{1,200} Failed:? \(?(?P<dumped>[a-z][\w-]{2,200})"
     rf"|[`\[](?P<run>{_CLASS})[`\]]:? PassManager::run failed"
-    # Ascend's stages
-    rf"|^[^\[]{{0,80}}\[(?P<stage>{_CLASS})\] encounters error:"
+    rf"|{ENCOUNTERS}"
     # a frame of a native stack
     rf"|(?<![A-Za-z])(?P<ran>{_CLASS})::runOnOperation\b"
     r"|\b(?i:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|asserts?|assertions?|errors?|aborts?)\b"
@@ -48,6 +49,9 @@ _PASS = regex(
 # Passes as their classes and source files are named: with what all of a back end have in common, and without.
 _COMMON = regex(r"^(?:Triton(?:AMD|Nvidia|Intel)?(?:GPU)?|Convert(?=Triton))|Pass$")
 _HUMPS = regex(r"[A-Z][a-z]{2,40}[A-Z\d]")
+# Their arguments likewise: `remove-layout-conversions`.
+_OF_BACK_END = regex(r"^triton(?:amd|intel|nvidia)?gpu-|^triton-nvidia-gpu-|^nvws-")
+_SEVERAL_WORDS = regex(r"(?!test-)\w+-\w+-\w")
 _WORD = regex(r"(?<![\w/:.-])(?:[A-Z]\w{7,80}|[a-z][a-z\d]{1,40}(?:-[a-zA-Z\d]{1,40}){1,8})(?![\w/-]|[:.(]\w|::)")
 # `The failing pass is:`, and its name below.
 _ANNOUNCED = regex(r"\bpass(?: is| was)?:\s{0,8}$")
@@ -63,6 +67,8 @@ def _known() -> dict[str, str]:
         name, argument = line.split()
         known |= dict.fromkeys((name, argument), argument)
         if _HUMPS.search(short := _COMMON.sub("", name)):
+            known[short] = argument
+        if _SEVERAL_WORDS.match(short := _OF_BACK_END.sub("", argument)):
             known[short] = argument
     return known
 

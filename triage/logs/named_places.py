@@ -58,7 +58,8 @@ _NATIVE = regex(r"\s{0,8}#\d{1,4}\s")
 _CRASHED_IN = regex(
     r"\b(?:seg(?:mentation)?[ -]?fault(?:s|ed|ing)?|sig(?:segv|abrt|fpe|ill)|crash(?:es|ed|ing)?|abort(?:s|ed|ing)?"
     r"|null(?:ptr|[ -]pointer) dereference|assertion(?: failure| error| failed)?)\b[^.\n]{0,40}?\b(?:in|inside|at) `?"
-    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?|[a-z]\w{2,60}(?=\(\)`))"
+    r"(?P<function>(?:[a-z_]\w{1,60}::){1,8}~?[a-z_]\w{1,60}(?:<[\w:<>, ]{1,200}>)?|[a-z]\w{2,60}(?=\(\)`)"
+    r"|(?-i:[a-z]{2,20}[A-Z]\w{2,60})(?=`? function\b))"
     r"(?:\(\))?`?(?:,? (?:in|at|of) `?(?:file )?(?P<file>[\w./\\-]{1,200}\.(?:cpp|cc|h|hpp))\b)?",
     re.IGNORECASE,
 )

@@ -70,7 +70,7 @@ def _lacks_pass(diagnosis: Diagnosis) -> bool:
 
 
 def _lacks_function(diagnosis: Diagnosis) -> bool:
-    is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT, Kind.ASSERTION)
+    is_crash = diagnosis.kind in (Kind.SEGFAULT, Kind.ABORT, Kind.ASSERTION, Kind.UNKNOWN)
     return is_crash and diagnosis.file is None and diagnosis.function is None
 
 

@@ -11,7 +11,7 @@ MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.
 """
 
 import re
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from triage.logs import text
@@ -129,6 +129,9 @@ _CONTINUES = regex(r"\s{0,8}(?![\s|^~]|\d{1,7} \||In file included)(?!.{0,400}: 
 _EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 # A frame and the exception below it, in a line that somebody joined.
 _JOINED = regex(r"\", line \d{1,7}, in .{1,400}?\s(?=(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S)")
+# The folder that Triton makes for its cache may be a parent of it, without a name that tells.
+_MAKES_CACHE = regex(r"triton[/\\]runtime[/\\]cache\.py\b")
+_REFUSED_FOLDER = regex(r"^(?P<exception>\w{1,40}Error): \[Errno (?:13|20|28|30|122)\]")
 # The folder of a cache in the path of a file that cannot be used.
 _CACHE = regex(
     r"(?P<mark>['\"])[^'\"\s]{0,300}?[/\\]{1,2}(?P<rest>(?:\.triton|triton|[\w.]{0,40}cache|torchinductor_\w{1,60})[/\\])"
@@ -137,6 +140,7 @@ _CACHE = regex(
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]{1,2}main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`; of headers too.
 _AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.(?:c|h)(?:pp)?)[:(](?P<line>\d{1,7})\b")
+_INCLUDING = regex(r"(?:In file included|\s{1,40}) ?from ")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
@@ -200,6 +204,12 @@ def _path_length(path: str) -> int:
     return len(path.replace("\\\\", "\\"))
 
 
+def _is_included(window: Window) -> bool:
+    """True for a line below the list of the files that include its own, from Triton's launcher on."""
+    including = takewhile(_INCLUDING.match, reversed(window.before))
+    return any(map(_LAUNCHER.search, including))
+
+
 def _is_near_launcher(window: Window) -> bool:
     return any(map(_LAUNCHER.search, chain(window.before, islice(window.after, _NEAR))))
 
@@ -214,7 +224,8 @@ def _read(window: Window) -> Finding | None:
     exception = stated["name"] if stated and not stated["name"].isupper() else None
     if missing := _missing(window, line, exception) or _wrapped(window, line):
         return missing
-    if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
+    is_launchers = _LAUNCHER.search(line) or _is_included(window)
+    if is_launchers and (refused := _REFUSED.search(line)):
         headline = f"The host compiler refuses Triton's launcher: {refused['text']}"
         return finding(window, Kind.ENVIRONMENT, headline, line, **_place(line))
     if line.endswith(_ASSEMBLER) and (says_below := next(iter(window.after), "").strip()):
@@ -243,6 +254,9 @@ def _read(window: Window) -> Finding | None:
         return finding(window, Kind.ENVIRONMENT, headline, line, exception="FileNotFoundError")
     if (libc := _LIBC.search(line)) and is_sentence(line):
         return finding(window, Kind.ENVIRONMENT, libc.group(), line, Specificity.SYMPTOM)
+    if (refused := _REFUSED_FOLDER.match(line)) and any(map(_MAKES_CACHE.search, window.before)):
+        headline = f"Triton's cache cannot be used: {line}"
+        return finding(window, Kind.ENVIRONMENT, headline, line, exception=refused["exception"])
     if libc or _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
         shown = _CACHE.sub(r"\g<mark>\g<rest>", line)
         return finding(window, Kind.ENVIRONMENT, shown, line, exception=exception)
@@ -300,6 +314,7 @@ RECOGNISER = Recogniser(
         "returned non-zero",
         "_launcher.c",
         "_utils.c",
+        ".h:",
         "main.c'",
         "/main.c",
         "\\main.c",

@@ -82,6 +82,6 @@ def stated(lines: Sequence[str], read: Callable[[int, str], Finding | None]) -> 
     if kind is Kind.MLIR_DIAGNOSTIC and not _OF_MLIR.search(around):
         kind = Kind.UNKNOWN
     pass_name = named_pass([line])
-    if pass_name is not None and kind is Kind.FRONTEND_ERROR:
-        kind = Kind.UNKNOWN  # no pass runs in the front end
+    if pass_name is not None and kind in (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION):
+        kind = Kind.UNKNOWN  # no pass runs in the front end, and the exception that ends one is not its failure
     return Finding(bounded_diagnosis(kind, line, line, pass_name=pass_name), Specificity.TAIL, number)
