@@ -49,6 +49,11 @@ _NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
     r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
 )
+# The same, retold.
+_LACKS = regex(
+    r"(?:^|[\s`'\"(])(?P<module>triton(?:\.\w{1,40}){1,6}) has no (?:module|attribute|function|member|method) "
+    r"(?:named |called )?[`'\"]?(?P<name>\w{1,80})"
+)
 # A variable without a value, quoted so.
 _NO_VALUE = regex(
     r"(?:^|[\s`'\"(])(?P<stated>local variable '\w{1,80}' referenced before assignment"
@@ -95,6 +100,8 @@ def _read(window: Window) -> Finding | None:
         line = f"{cut['name']}: {cut['text']}"
     if missing := _NO_ATTRIBUTE.match(line):
         line = f"AttributeError: {missing['stated']}"
+    if (lacks := _LACKS.search(line)) and "AttributeError" not in line:
+        line = f"AttributeError: module '{lacks['module']}' has no attribute '{lacks['name']}'"
     if (unset := _NO_VALUE.search(line)) and "UnboundLocalError" not in line:
         line = f"UnboundLocalError: {unset['stated']}"
     if line.startswith(_HELION):
@@ -143,7 +150,7 @@ RECOGNISER = Recogniser(
         "exc.",
         "exceptions.",
         "errors.",
-        "has no attribute",
+        "has no ",
         "does not exist",
         "ocal variable '",
         _HELION,
@@ -152,6 +159,7 @@ RECOGNISER = Recogniser(
     examples={
         "ValueError: bad": Kind.PYTHON_EXCEPTION,
         "module 'triton.language' has no attribute 'gather'": Kind.PYTHON_EXCEPTION,
+        'it says "triton.language.math has no module round"': Kind.PYTHON_EXCEPTION,
         "torch._dynamo.exc.Unsupported: call of a kernel": Kind.PYTHON_EXCEPTION,
         "KSampler: local variable 'cl_path' referenced before assignment": Kind.PYTHON_EXCEPTION,
         "AssertionError: First input (fp16) and second input (bf16) must have the same dtype!": Kind.FRONTEND_ERROR,
