@@ -199,3 +199,13 @@ def test_a_notebook_s_frames_without_the_line_above_them() -> None:
     diagnosis = diagnose_text(f"{frames}RuntimeError: Triton Error [CUDA]: invalid argument\n")
     assert diagnosis is not None and diagnosis.source is not None
     assert (diagnosis.source.file, diagnosis.source.line) == ("/home/u/ops/norm.py", 12)
+
+
+def test_an_editor_s_link_to_a_line_whose_frame_is_cut_off() -> None:
+    link = "https://remote.example-cdn.net/u/ops/selective_update.py"
+    diagnosis = diagnose_text(
+        f"AttributeError: module 'triton' has no attribute 'heuristics'\n\n[11]({link}:11) import triton\n"
+        f'---> [16]({link}:16) @triton.heuristics({{"A": 1}})\n     [17]({link}:17) @triton.jit\n'
+    )
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/u/ops/selective_update.py", 16)

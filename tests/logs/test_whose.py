@@ -546,3 +546,19 @@ def test_another_module_s_name_begins_with_triton_s() -> None:
         diagnosis = diagnose_text(f"AttributeError: {module.format(name)}\n")
         assert diagnosis is not None
         assert any(found.id == "triton-shadowed" for found in triage.match(diagnosis)) is is_known
+
+
+def test_an_assertion_that_a_sentence_quotes_of_another_library() -> None:
+    asserted = (
+        "demo: /r/gen/codegen.hpp:322: const string& engine::gen::crd_t::at(int) const: Assertion `i < n' failed."
+    )
+    diagnosis = diagnose_any(f"# Wrong result with torch\n\nIt ends with an error ``{asserted}`` on this model:\n")
+    assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+
+
+def test_an_extension_s_source_in_the_failing_line() -> None:
+    diagnosis = diagnose_any(
+        "CUDA Error: no kernel image is available for execution on the device csrc/norm/fwd_kernels.cuh 236\n\n"
+        "That extension is old, use the triton version.\n"
+    )
+    assert diagnosis is not None and diagnosis.kind is Kind.OTHER

@@ -109,6 +109,7 @@ _PLAIN = (
     (Kind.SEGFAULT, regex(rf"{_CRASH}|\bSIGBUS\b", re.IGNORECASE)),
     (Kind.ABORT, regex(r"\bSIG(?:FPE|ILL|ABRT)\b")),
     (Kind.LAUNCH_ERROR, _CODE),
+    (Kind.PTXAS, regex(r"\bptxas(?:'s)? (?:error|failure|crash|rejects|refuses|fails)\b", re.IGNORECASE)),
     (Kind.TIMEOUT, _ENDLESS),
     # Where, and not how.
     (

@@ -253,7 +253,10 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return True
         case Kind.ENVIRONMENT:
             return environment.is_tritons(first) and not environment.is_of_any_program(first)
-        case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
+        # On the device as well, where a sanitizer names the line.
+        case Kind.MLIR_DIAGNOSTIC | Kind.LAUNCH_ERROR if (
+            diagnosis.source is not None and diagnosis.source.file.endswith(".py")
+        ):
             return True
     words = diagnosis.exception is not None and is_tritons(first.partition("\n")[0])
     if words or any(pattern.search(first) for pattern in (_OWN_WORDS, _ASSEMBLED)):
@@ -304,7 +307,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
         raised in line for line in islice(window.after, _NEAR) for raised in _RAISED_BELOW
     ):
         return replace(finding, foreign=has_run)
-    foreign = True if other_programs.is_of_another_library(diagnosis) else None
+    names_other = other_programs.is_of_another_library(diagnosis) or other_programs.names_cpp(window.line)
+    foreign = True if names_other else None
     return replace(finding, foreign=foreign, beside=has_run)
 
 
@@ -385,6 +389,9 @@ def settled(
         if finding.position in (going_on if fails_elsewhere else went_on):
             return True
         if of_server or (finding.diagnosis.file, finding.diagnosis.line) in of_others:
+            return True
+        # What a sentence quotes was not judged with the lines around it.
+        if finding.foreign is None and other_programs.is_of_another_library(finding.diagnosis):
             return True
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True

@@ -11,7 +11,7 @@ _MAX_TEXT = 1000
 """Characters of a text that are looked at; Triton's own texts have at most 300, and the words around them are few."""
 # Technical terms, for texts that no released wheel has: those of forks, of newer releases and of C++ exceptions.
 _VOCABULARY = regex(
-    r"\btriton(?!server|client|_python_backend)|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|(?<![a-z\d])tt(?:ir|gir)\b|\bMLIR(?:\b|_)"
+    r"(?<![a-z])triton(?!server|client|_python_backend|dse)|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|(?<![a-z\d])tt(?:ir|gir)\b|\bMLIR(?:\b|_)"
     r"|PassManager|\bLLVM\b|tensor descriptor|'to_ir'|map::at|vector::_M_|Function argument index|active drivers"
     r"|\bcu(?:te|tlass)\b|\bDSL[A-Z]\w{2,40}Error\b|\binductor|\bflag_?(?:tree|gems)|CUtensorMap|'(?:trans_[ab]|out_dtype|input_precision|eviction_policy|cache_modifier|_semantic|_builder)'|gluon|\bgfx\d|\bsm_\d|max_autotune_gemm|\bNoValidChoicesError\b",
     re.IGNORECASE,

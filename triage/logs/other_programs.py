@@ -29,7 +29,7 @@ _RAN = regex(
     r"|[/\\](?:clang|clang-tools-extra|flang|lldb|bolt|polly|openmp|libcxx|compiler-rt)"
     r"[/\\](?:lib|include|tools|source|runtime)[/\\]"
     r"|Program arguments: (?!\S{0,300}(?:python|pytest|triton))"
-    r"|^\s{0,3}(?!python|pytest|pt_|File: )\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|h|c|cc|inc)\b"
+    r"|^\s{0,3}(?!python|pytest|pt_|File: )\w[\w.+-]{1,40}: \S{1,400}\.(?:cpp|hpp|h|c|cc|inc)\b"
     r"|\berror in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))|^\[(?:clang|flang)\]"
     r"|(?<!\w)_Z[A-Z\d](?!\w{0,200}(?:4mlir|6triton))|\w\.(?:cuh?|cl|hip|f90|rs|ll|bc|mojo|swift|jl)\b(?!\.(?!o\b))"
     r"|%llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon|bpf)\."
@@ -174,6 +174,14 @@ def is_of_another_library(diagnosis: Diagnosis) -> bool:
     if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
         return False
     return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None
+
+
+_CUDA_CPP = regex(r"\w\.cuh?\b(?!\.)")
+
+
+def names_cpp(line: str) -> bool:
+    """True for a line with a file of CUDA C++, whose kernels are an extension's."""
+    return _CUDA_CPP.search(line) is not None
 
 
 # As compilers of C++ spell a function; Triton's and CuTe DSL's kernels keep their names.

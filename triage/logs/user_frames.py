@@ -24,6 +24,8 @@ _FRAME = regex(
     r"|^ {0,8}at (?:(?:[\w.]{1,200} \()?(?P<at>[^\s:\"()]{1,400}\.py):\d{1,7}(?:\)| in \w))"
     # pybind11's, innermost first
     r"|^ {1,8}(?P<pybind>[^\s:\"()]{1,400}\.py)\(\d{1,7}\): [\w<]"
+    # an editor's link to the line, where the frame's head was cut off
+    r"|^-{1,6}> ?\[\d{1,7}\]\((?:[\w+.-]{1,40}://[^/\s]{1,300})?(?P<link>/[^\s:()]{1,400}\.py):\d{1,7}\)"
     r"|^(?P<cell>(?:Cell|Input) In ?\[\d{1,6}\]|<ipython-input-[\w-]{1,80}>)(?:, \[?line \d|,? in [\w<])"
 )
 _NUMBER = regex(r'(?:["\]]|\.py`?), \[?line (?P<python>\d{1,7})|\.py:(?P<plain>\d{1,7})|\.py\((?P<pybind>\d{1,7})\): ')

@@ -97,6 +97,10 @@ def _goes_on(line: str, label: str, texts: list[str]) -> bool:
     return not line.strip() or line.startswith(" ")
 
 
+_OF_DRIVER = "DSLCudaRuntimeError"
+_ERROR_NAME = regex(r"[-\s]{0,8}Error name: (?:.{0,100}\bb')?(?P<name>(?:CUDA_ERROR_|cudaError)\w{1,60})")
+
+
 def _location(labelled: _Labelled) -> SourceLocation | None:
     """The statement that the DSL shows of a file, whose line it does not always tell."""
     file, line = labelled.first("File"), labelled.first("Line")
@@ -115,6 +119,9 @@ def _read(window: Window) -> Finding | None:
     cause = undecorated(labelled.first("Caused exception"))
     if is_wrapper(text) and cause and not is_wrapper(cause):
         text, cause = cause, ""
+    named = map(_ERROR_NAME.match, islice(window.after, _MOST_LINES)) if name == _OF_DRIVER else ()
+    if error := next(filter(None, named), None):
+        text = f"{error['name']}: {text}"
     if collapsed := _COLLAPSED.search(text):
         return _listed(window, name, collapsed)
     if not text or is_wrapper(text) or name in _OF_COMPILER:
@@ -175,6 +182,7 @@ RECOGNISER = Recogniser(
         "ptxas application ptx input, line 705; error: Unexpected instruction types": Kind.PTXAS,
         "cutlass.cute.nvgpu.common.OpError: OpError: expects the M-mode to be 64": Kind.FRONTEND_ERROR,
         "DSLCudaRuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU (error code: 209)": Kind.LAUNCH_ERROR,
+        "DSLCudaRuntimeError: Unknown CUDA error\n- Error name: CUDA_ERROR_INVALID_CONTEXT": Kind.LAUNCH_ERROR,
     },
     compiler=CUTE,
 )

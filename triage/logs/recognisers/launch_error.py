@@ -1,10 +1,12 @@
 """The driver could not load or run a kernel, or the kernel failed on the device."""
 
+from itertools import islice
+
 from triage.logs.finding import Finding
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Kind, SourceLocation
 
 # HIP's goes on with `Code: 1, Messsage: invalid argument` (sic).
 # People retype it without brackets: `triton error cuda device kernel image is invalid`.
@@ -46,8 +48,23 @@ _DEVICE = regex(
     r"|\btrapping: kernelName: .{0,300}|\bmc[A-Z]\w{2,60}: Returned mcError\w{3,60}"
     r"|\bThe (?:aicore|vector core|ai ?core) execution is abnormal.{0,200}"
 )
+# NVIDIA's compute-sanitizer, which names the line of the kernel below.
+_SANITIZED = regex(
+    r"^=========\s{1,8}(?P<text>"
+    r"(?:Invalid|Misaligned|Out-of-range|Uninitialized) (?:Shared|Local|__\w{1,20}__) .{0,200}"
+    r"|Barrier error detected\..{0,200}|(?:Error: )?(?:Race reported|Potential \w{3} hazard).{0,200})"
+)
+_DEVICE_FRAME = regex(
+    r"^=========\s{1,12}at (?:(?P<kernel>\w{1,200})(?:\(.{0,400}\))?\+)?0x[\da-f]{1,16} in "
+    r"(?P<file>\S{1,400}):(?P<line>\d{1,7})(?::(?P<function>\w{1,200}))?"
+)
+_ADDRESS = regex(r"^=========\s{1,8}(?P<text>(?:Address 0x|and is ).{1,200})")
 #: Errors of loading the binary; all others are of launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
+
+
+_REPORT = 6
+"""Lines of the sanitizer's report that tell where, and of what address."""
 
 
 def error_text(line: str) -> str | None:
@@ -59,7 +76,26 @@ def error_text(line: str) -> str | None:
     return next(filter(None, intel.groups())).strip() if intel else None
 
 
+def _sanitized(window: Window, text: str) -> Finding:
+    """What the sanitizer says of an access: its first frame and the address are on the lines below."""
+    after = tuple(islice(window.after, _REPORT))
+    frame = next(filter(None, map(_DEVICE_FRAME.match, after)), None)
+    addresses = [address["text"] for address in map(_ADDRESS.match, after) if address]
+    location = SourceLocation(frame["file"], int(frame["line"])) if frame else None
+    return finding(
+        window,
+        Kind.LAUNCH_ERROR,
+        f"The kernel failed on the device: {text}",
+        " ".join([text, *addresses]),
+        locations=(location,) if location else (),
+        function=(frame["kernel"] or frame["function"]) if frame else None,
+        stage="launch",
+    )
+
+
 def _read(window: Window) -> Finding | None:
+    if sanitized := _SANITIZED.match(window.line):
+        return _sanitized(window, sanitized["text"].strip())
     if fault := _FAULT.search(window.line):
         following = window.after[0].strip() if window.after and not window.line.rstrip().endswith(".") else ""
         return finding(window, Kind.LAUNCH_ERROR, f"{fault.group()} {following}".strip(), stage="launch")
@@ -82,6 +118,7 @@ RECOGNISER = Recogniser(
         "IGC: ",
         "Invalid SPIR-V module: ",
         "cuLaunchKernel",
+        "=========",
         "rror: ",
         "Error- ",
         "cudaError",
@@ -120,5 +157,7 @@ RECOGNISER = Recogniser(
         "triton error cuda: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
         "RuntimeError: CUDA: Error- misaligned address": Kind.LAUNCH_ERROR,
+        "========= Invalid __global__ read of size 16 bytes\n=========     at 0xda0 in /k.py:175:k": Kind.LAUNCH_ERROR,
+        "========= Misaligned Shared or Local Address": Kind.LAUNCH_ERROR,
     },
 )

@@ -100,7 +100,9 @@ def _read(window: Window) -> Finding | None:
         line = f"{cut['name']}: {cut['text']}"
     if missing := _NO_ATTRIBUTE.match(line):
         line = f"AttributeError: {missing['stated']}"
+    retold: list[str] = []
     if (lacks := _LACKS.search(line)) and "AttributeError" not in line:
+        retold = [line.strip()]
         line = f"AttributeError: module '{lacks['module']}' has no attribute '{lacks['name']}'"
     if (unset := _NO_VALUE.search(line)) and "UnboundLocalError" not in line:
         line = f"UnboundLocalError: {unset['stated']}"
@@ -132,7 +134,7 @@ def _read(window: Window) -> Finding | None:
     says_nothing = begins_with_any(reason, TAILS) or reports_another(shown) or _CACHE_KEY.match(reason) is not None
     tail = says_nothing or stated["name"] in _WRAPPERS
     specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
-    message = "\n".join([shown, *lines[1:]])
+    message = "\n".join([shown, *retold, *lines[1:]])
     # As the front end ends its report, of which the beginning was not pasted.
     is_report = _is_caret(window.before) and _REPR.match(window.line.strip()) is not None
     of_kernel = is_report or is_languages(reason)
