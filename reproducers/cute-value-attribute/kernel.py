@@ -1,0 +1,15 @@
+"""Values of the DSL have a few methods, and not those of torch or NumPy."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def kernel(x: cute.Tensor, n: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    x[thread] = x[thread].astype(cutlass.Float16)
+
+
+@cute.jit
+def host(x: cute.Tensor, n: cutlass.Int32):
+    kernel(x, n).launch(grid=(1, 1, 1), block=(128, 1, 1))
