@@ -237,3 +237,13 @@ def test_what_is_given_wins(drafted: Draft) -> None:
     assert {each.case.constexprs["BLOCK"] for each in only} == {32}
     assert {each.case.options["num_warps"] for each in only} == {2}
     assert set(only[0].case.origin["drafted"]) == {"b_ptr", "EVEN", "num_stages"}
+
+
+def test_the_bound_of_a_loop_is_an_integer_whatever_fails(drafted: Draft) -> None:
+    stated = {"x_ptr": ("*fp16", Basis.LAUNCH), "out_ptr": ("*fp32", Basis.LAUNCH), "BLOCK": (64, Basis.CONFIG)}
+    (settled,) = drafted(function("total", n="i32", **stated))
+    assert settled.unclear is None
+    assert settled.attempt is not None and settled.attempt.diagnosis is not None
+    assert "sums" in settled.attempt.diagnosis.headline
+    (settled,) = drafted(function("total", n=("i32", Basis.NAME), **stated))
+    assert settled.unclear is not None

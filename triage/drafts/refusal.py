@@ -78,8 +78,12 @@ class Refusal:
 
     @property
     def guessed(self) -> list[str]:
-        """The names whose values are not stated."""
-        return [name for name in self.related if not self.is_stated(name)]
+        """The names whose values are not stated. What is used as an integer, such as the bound of a loop, is one."""
+        return [name for name in self.related if not (self.is_stated(name) or self._is_integer(name))]
+
+    def _is_integer(self, name: str) -> bool:
+        value = self.draft.values[name]
+        return value.basis is Basis.USE and value.value == "i32"
 
     def sizes(self, names: list[str]) -> dict[str, int]:
         """The names whose values are drafted numbers that shapes may depend on."""
