@@ -305,3 +305,16 @@ def test_in_a_long_text_failures_of_a_kind_are_not_of_one_place() -> None:
     first, last = findings(f"k.py:31:20: error: {ERROR}\n{long}{'_' * 9} test_b {'_' * 9}\nerror: {ERROR} again\n")
     assert first.diagnosis.source is not None
     assert last.diagnosis.source is None
+
+
+def test_a_failed_pass_is_at_the_kernel_s_line_where_the_caller_s_traceback_breaks_off() -> None:
+    report = f"/w/k.py:36:0: {FAILED} generated at `std::errs`\n"
+    caller = (
+        "!!! Exception during processing !!! PassManager::run failed\nTraceback (most recent call last):\n"
+        '  File "/w/run.py", line 345, in execute\n    result = call(node)\n             ^^^^^^^^^^\n'
+    )
+    diagnosis = diagnose_text(f"# PassManager::run failed on my card\n\n/w/{ENDS}{report}{caller}")
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("/w/k.py", 36)
+    alone = diagnose_text(caller)
+    assert alone is not None and alone.source is not None and alone.source.file == "/w/run.py"

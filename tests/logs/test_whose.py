@@ -562,3 +562,16 @@ def test_an_extension_s_source_in_the_failing_line() -> None:
         "That extension is old, use the triton version.\n"
     )
     assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+
+
+def test_a_header_that_a_kernel_of_cuda_c_includes() -> None:
+    report = (
+        "The extension does not build, and its triton path is slow here.\n\n"
+        "In file included from {source}:9:\n"
+        "/w/ext/gemm.h:12:10: fatal error: tiles/gemm.h: No such file or directory\n"
+        '   12 | #include "tiles/gemm.h"\n      |          ^~~~~~~~~~~~~~\ncompilation terminated.\n'
+    )
+    built = diagnose_any(report.format(source="/w/ext/forward.cu"))
+    assert built is not None and built.kind is Kind.OTHER
+    launcher = diagnose_any(report.format(source="/tmp/tmpa1b2c3d4/main.c"))
+    assert launcher is not None and launcher.kind is Kind.ENVIRONMENT

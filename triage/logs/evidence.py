@@ -278,6 +278,7 @@ def _is_of_any_compiler(diagnosis: Diagnosis) -> bool:
 _has_run = lru_cache(64)(other_programs.has_run)
 _is_tritons = lru_cache(64)(environment.is_tritons)
 _is_of_a_build = lru_cache(64)(other_programs.is_of_a_build)
+_names_cpp = lru_cache(64)(other_programs.names_cpp)
 
 
 def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
@@ -299,7 +300,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     # Triton's own launcher is compiled and linked as well.
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_tritons, near)):
         return replace(finding, foreign=False)
-    if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_of_a_build, near)):
+    # The launcher is written in C.
+    if diagnosis.kind is Kind.ENVIRONMENT and any(_is_of_a_build(line) or _names_cpp(line) for line in near):
         return replace(finding, foreign=True)
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.called_by_python, islice(window.after, _NEAR))):
         return replace(finding, foreign=False)

@@ -110,8 +110,16 @@ def _in_code(raised: tuple[SourceLocation, str] | None) -> Fields | None:
 
 
 def _open_source(shown: _Shown, kind: Kind) -> Fields | None:
-    """The user's line in a truncated traceback at the end, which repeats the last failure."""
-    return {"source": shown.context.open_source} if kind is shown.findings[-1].diagnosis.kind else None
+    """The user's line in a truncated traceback at the end, which repeats the last failure; of one in a pass, the line
+    of the kernel takes precedence."""
+    last = shown.findings[-1].diagnosis
+    if kind is not last.kind or (shown.lines and kind.has(Trait.IN_PASS) and any(map(_is_of_kernel, shown.findings))):
+        return None
+    return {"source": shown.context.open_source}
+
+
+def _is_of_kernel(finding: Finding) -> bool:
+    return finding.diagnosis.kind.has(Trait.IN_PASS) and finding.diagnosis.source is not None
 
 
 def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
