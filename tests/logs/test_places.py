@@ -318,3 +318,12 @@ def test_a_failed_pass_is_at_the_kernel_s_line_where_the_caller_s_traceback_brea
     assert (diagnosis.source.file, diagnosis.source.line) == ("/w/k.py", 36)
     alone = diagnose_text(caller)
     assert alone is not None and alone.source is not None and alone.source.file == "/w/run.py"
+
+
+def test_an_error_that_is_told_twice_is_where_its_cut_print_says() -> None:
+    told = "error: 'tt.load' op destroyed with uses\nLLVM ERROR: destroyed with uses\n"
+    diagnosis = diagnose_text(
+        f"My triton says\n{told}\n  0%|     | 0/8 [00:00<?]/w/k.py:17:26: error: 'tt.load' op destr"
+    )
+    assert diagnosis is not None and diagnosis.source is not None
+    assert (diagnosis.kind, diagnosis.source.file, diagnosis.source.line) == (Kind.LLVM_FATAL, "/w/k.py", 17)

@@ -274,3 +274,27 @@ def test_the_launcher_s_functions_in_a_stack_of_c() -> None:
     assert diagnosis is not None
     assert (diagnosis.kind, diagnosis.function) == (Kind.SEGFAULT, "gpuAssert")
     assert (diagnosis.file, diagnosis.line) == ("main.c", None)
+
+
+def test_gdb_prints_locals_between_frames() -> None:
+    full = diagnosed(
+        "(gdb) bt full\n"
+        "#0  0x00007fffd7b1de33 in std::__detail::_List_node_base::_M_hook() () from /lib/libstdc++.so.6\n"
+        "No symbol table info available.\n"
+        "#1  0x00007ffed9c80eb2 in std::list<int>::insert (this=0x55) at /usr/include/c++/9/bits/list.tcc:109\n"
+        "        __tmp = 0x555597fb92c0\n"
+        "#2  0x00007ffed9c80619 in triton::ir::builder::insert (this=0x5555) at /b/include/triton/ir/builder.h:65\n"
+        "No locals.\n"
+    )
+    assert (full.kind, full.function, full.line) == (Kind.SEGFAULT, "builder::insert", 65)
+
+
+def test_the_library_that_llvm_s_stack_names_is_triton_s() -> None:
+    stack = (
+        "Stack dump without symbol names:\n0  {0}         0x00007f3a1ceeca27\n1  {0}         0x00007f3a18debb49\n"
+        "2  libc.so.6            0x00007f3af8312520\n"
+    )
+    told = "Only one of the models does it:\n\nno such unit\nUNREACHABLE executed at /r/lib/Analysis/Units.cpp:80!\n"
+    ours = diagnosed(told + stack.format("libtriton.so"))
+    assert (ours.kind, ours.file, ours.line) == (Kind.UNREACHABLE, "Units.cpp", 80)
+    assert diagnose_text(told + stack.format("libother.so ")) is None

@@ -575,3 +575,20 @@ def test_a_header_that_a_kernel_of_cuda_c_includes() -> None:
     assert built is not None and built.kind is Kind.OTHER
     launcher = diagnose_any(report.format(source="/tmp/tmpa1b2c3d4/main.c"))
     assert launcher is not None and launcher.kind is Kind.ENVIRONMENT
+
+
+def test_a_target_that_make_builds() -> None:
+    linked = diagnose_any(
+        "I build a server of models here.\n\n/usr/bin/ld: cannot find -lcuda: No such file or directory\n"
+        "collect2: error: ld returned 1 exit status\nmake[1]: *** [Makefile:763: main] Error 1\n"
+    )
+    assert linked is not None and linked.kind is Kind.OTHER
+
+
+def test_the_modules_that_are_loaded_make_no_crash_triton_s() -> None:
+    crash = "Segmentation fault in torch.distributed.all_reduce of 16 cards\n\n"
+    modules = "torch._C, numpy.random._common, zmq.backend.cython._zmq, uvloop.loop, ray._raylet, cuda_utils, {}\n"
+    listed = f"Extension modules: {modules.format('__triton_launcher (total: 7)')}"
+    foreign = diagnose_any(crash + listed + "\n### Reproduction\n\nstart the server on each node\n")
+    assert foreign is None or foreign.kind is Kind.OTHER
+    assert diagnose_text(f"{crash}{listed}\nThe model has triton kernels.\n") is not None

@@ -37,6 +37,8 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "2-.-1-.-0-", "riton kernel",
         "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
         "[Triton][BEG]",
+        # In the stack that LLVM dumps, which the other library of this name does not.
+        "libtriton.so  ", "libtriton.so 0x0000",
         "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton", "flag_gems/", "flag_gems.",
         # How releases before 3 mangle a kernel: the types of its arguments, or what they are specialised for.
         "__Pbf16_", "__Pfp8", "__Pfp16_", "__Pfp32_", "__Pfp64_", "__Pi1_", "__Pi8_", "__Pi16_", "__Pi32_", "__Pi64_",
@@ -61,6 +63,8 @@ _LISTED = regex(
     r"|(?<![a-z])triton\b.{0,20} not (?:found|available|installed)\b",
     re.IGNORECASE,
 )
+# The modules that Python's faulthandler lists, which are all that are loaded.
+_MODULES = regex(r"(?:(?:^|Extension modules: |, )[\w.]{2,80}(?=,)){6}")
 # A line of a list, and of a table, of which one cell is read.
 _ITEM = regex(
     r"[\s|*-]{0,8}(?:pytorch-|nvidia-)?triton(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40}|\s{0,8}$)(?:v?\d\S{0,40}(?:\s{2}|\s?[|(]|$)|$)",
@@ -157,7 +161,7 @@ def _is_evidence(line: str) -> bool:
 
 def _has_words(lines: Sequence[str]) -> bool:
     """True if the lines other than package lists are about a compiler, or any is an error in words of Triton's."""
-    unlisted = [line for line in lines if not _ITEM.match(line)]
+    unlisted = [line for line in lines if not (_ITEM.match(line) or _MODULES.match(line))]
     return is_about(unlisted) or any(map(is_frontends, lines)) or any(map(is_native, lines))
 
 
@@ -193,7 +197,7 @@ def _naming(lines: Sequence[str]) -> list[str]:
     """The lines that name a compiler, except those of package lists and those that say that it is not installed."""
     if other_programs.are_other_tritons(lines):
         return []
-    return [line for line in lines if _NAMED.search(line) and not _LISTED.search(line)]
+    return [line for line in lines if _NAMED.search(line) and not (_LISTED.search(line) or _MODULES.match(line))]
 
 
 def _named(naming: Sequence[str]) -> Compiler | None:
@@ -397,9 +401,9 @@ def settled(
             return True
         if finding.foreign is not None or has_evidence:
             return finding.foreign is True
-        # Environment failures around the compiler count even in a user's description.
+        # What builds the launcher has a name of its own.
         in_prose = has_prose and not (
-            finding.diagnosis.kind is Kind.ENVIRONMENT
+            (finding.diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.builds_launcher, whole)))
             or other_programs.is_of_torch(finding.diagnosis, whole)
             or _NEWER_GPU.search(finding.diagnosis.message)
         )

@@ -41,8 +41,11 @@ _RAN = regex(
     r"|\bnvcc(?:\.exe)?\"? -(?!V\b|-version\b)|^FAILED: \S{1,300}\.o\b"
     r"|(?:[Rr]eport|[Ss]ubmit|[Ff]ile) .{0,60}github\.com/(?!triton-lang|openai|llvm|pytorch|intel|ROCm|NVIDIA)"
 )
-# make and cmake build packages; Triton compiles its launcher without them.
-_BUILT = regex(r"\bmake (?:-j|install\b)|\bcmake (?:--build|-[BDGS])|^\[ {0,2}\d{1,3}%\] (?:Building|Linking|Built)")
+# make and cmake build packages, and say which of their targets failed; Triton compiles its launcher without them.
+_BUILT = regex(
+    r"\bmake (?:-j|install\b)|\bmake(?:\[\d{1,2}\])?: \*\*\* \[.{1,300}\] Error \d|\bcmake (?:--build|-[BDGS])"
+    r"|^\[ {0,2}\d{1,3}%\] (?:Building|Linking|Built)"
+)
 _PLAIN = regex(r"\b[A-Za-z][a-z]{1,30}\b")
 # Words that only sentences and their parts have.
 _JOINING = regex(

@@ -123,20 +123,18 @@ def _is_of_kernel(finding: Finding) -> bool:
 
 
 def _like_others(shown: _Shown, kind: Kind) -> Fields | None:
-    """The location of the first failure of the same kind or text, or the user's line in the last traceback if none has
-    one.
+    """The location of the first failure of the same kind, or of the kind of one with the same text; the user's line in
+    the last traceback if no failure has one.
 
     A short text is about one failure.
     """
     if not shown.lines:
         return None
-    located = [finding.diagnosis for finding in shown.findings if _is_located(finding.diagnosis)]
-    messages = [finding.diagnosis.message for finding in shown.findings if finding.diagnosis.kind is kind]
-    alike = (
-        diagnosis.source
-        for diagnosis in located
-        if diagnosis.kind is kind or any(_is_part(diagnosis.message, message) for message in messages)
-    )
+    diagnoses = [finding.diagnosis for finding in shown.findings]
+    messages = [diagnosis.message for diagnosis in diagnoses if diagnosis.kind is kind]
+    kinds = {each.kind for each in diagnoses if any(_is_part(each.message, message) for message in messages)}
+    located = [diagnosis for diagnosis in diagnoses if _is_located(diagnosis)]
+    alike = (diagnosis.source for diagnosis in located if diagnosis.kind in kinds)
     return {"source": next(alike, None) if located else shown.context.last_source}
 
 

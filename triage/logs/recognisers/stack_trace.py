@@ -42,6 +42,8 @@ _OFFSET = regex(r" \+ \d{1,9}$| {2}\?\?\?:0$| \[(?:opt|inlined|artificial)\]")
 _SYMBOL = regex(r"(?<!\w)_Z\w{2,4000}")
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
 _WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
+# What gdb's `bt full` prints below a frame.
+_LOCAL = regex(r"No (?:symbol table info available|locals)\.$| {8,80}[\w<>:~]{1,200} = \S")
 # Where a debugger stopped; the frame of the same number below it may be cut off.
 _STOPPED = regex(
     r"^(?:0x[0-9a-f]{4,16} in )?(?P<rest>[\w:~<>]{1,300}[^#]{0,600}? \(.{0,2000}\) (?:at|from) \S{1,1000})$"
@@ -149,7 +151,7 @@ def _frames(window: Window) -> list[str]:
             frames.append(frame)
         elif frames and _WRAPPED.match(line):
             frames[-1] += f" {line.strip()}"
-        else:
+        elif not (frames and _LOCAL.match(line)):
             break
     return frames
 
@@ -206,7 +208,8 @@ def _continues(before: Sequence[str]) -> bool:
     """True for a frame that is not the first of its stack, or that a remark emitted."""
     if not before:
         return False
-    above = before[-2] if len(before) > 1 and _WRAPPED.match(before[-1]) else before[-1]
+    shown = [line for line in before if not _LOCAL.match(line)] or [before[-1]]
+    above = shown[-2] if len(shown) > 1 and _WRAPPED.match(shown[-1]) else shown[-1]
     return _shown(above) is not None or _OF_DIAGNOSTIC in above
 
 
