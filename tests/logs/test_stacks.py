@@ -278,13 +278,15 @@ def test_the_launcher_s_functions_in_a_stack_of_c() -> None:
 
 def test_gdb_prints_locals_between_frames() -> None:
     full = diagnosed(
-        "(gdb) bt full\n"
-        "#0  0x00007fffd7b1de33 in std::__detail::_List_node_base::_M_hook() () from /lib/libstdc++.so.6\n"
+        "# Segmentation Fault in triton\n\n(gdb) bt full\n"
+        "#0  0x00007fffd7b1de33 in std::__detail::_List_node_base::_M_hook(int*) () from /lib/libstdc++.so.6\n"
         "No symbol table info available.\n"
-        "#1  0x00007ffed9c80eb2 in std::list<int>::insert (this=0x55) at /usr/include/c++/9/bits/list.tcc:109\n"
+        "#1  0x00007ffed9c80eb2 in std::list<triton::ir::node*>::insert (this=0x5) at /u/include/c++/list.tcc:109\n"
         "        __tmp = 0x555597fb92c0\n"
         "#2  0x00007ffed9c80619 in triton::ir::builder::insert (this=0x5555) at /b/include/triton/ir/builder.h:65\n"
         "No locals.\n"
+        "#3  0x00007ffed9ca26ad in triton::codegen::pipeline::run (this=0x7fff) at /b/lib/codegen/pipeline.cc:321\n"
+        "        i = 0x555597fd3570\n"
     )
     assert (full.kind, full.function, full.line) == (Kind.SEGFAULT, "builder::insert", 65)
 
