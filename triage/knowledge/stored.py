@@ -6,6 +6,7 @@ or written costs time and nothing else.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -46,8 +47,10 @@ def entries(folder: Path, parse: Callable[[Path], Parsed], code: Path) -> Parsed
 
 def _digest(folder: Path, code: Path) -> str:
     digest = hashlib.sha256()
-    for path in (Path(__file__), Path(schema.__file__), code, *sorted(folder.glob("*.toml"))):
-        content = path.read_bytes()
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".toml"))
+    for path in (__file__, schema.__file__, str(code), *(f"{folder}/{name}" for name in names)):
+        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - hundreds of files: a Path of each takes longer
+            content = stream.read()
         digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
         digest.update(content)
     return digest.hexdigest()

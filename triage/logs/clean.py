@@ -6,7 +6,6 @@ is part of a line: of the space after a prefix only one blank is removed. Everyt
 the line.
 """
 
-import html
 from functools import lru_cache
 
 from triage.logs.patterns import regex
@@ -50,6 +49,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         "GitHub's and Azure's commands",
         r"##\[(?:error|warning|debug|command|section|group)\]|::(?:error|warning)[^:]{0,400}::",
     ),
+    ("BuildKit: a step of a Dockerfile, and the time", r"#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)"),
     ("docker-compose", r"[A-Za-z][\w.-]{0,62}[-_]\d{1,3} {0,40}\| ?|[a-z][\w.-]{0,62} {1,40}\| "),
     ("kubectl --prefix", r"\[pod/[\w./-]{1,250}\] ?"),
     ("syslog, journalctl", rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} [\w.-]{{1,64}} [\w./:@-]{{1,64}}?(?:\[\d{{1,8}}\])?: "),
@@ -98,7 +98,6 @@ PREFIXES: tuple[tuple[str, str], ...] = (
 _SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
 _PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
-_character = lru_cache(maxsize=256)(html.unescape)
 _TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary|p|div|li|b|strong|em)(?: [^<>]{0,200})?/?>")
 _ERROR = regex(r"\b\w{0,60}(?:Error|Exception)\b|\berror: |\bAssertion\b|\bLLVM ERROR\b")
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
@@ -131,6 +130,14 @@ def strip_prefixes(line: str) -> str:
             break
         start = match.end()
     return line[start:]
+
+
+@lru_cache(maxsize=256)
+def _character(entity: str) -> str:
+    # Its table takes longer to import than a short log to clean; few logs have entities.
+    import html
+
+    return html.unescape(entity)
 
 
 def strip_html(line: str) -> str:

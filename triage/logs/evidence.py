@@ -137,6 +137,8 @@ _MAY_BE_OTHERS = (
 _RAISED = regex(r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:: |$)")
 #: Lines that a program which goes on prints directly below.
 _FEWEST_PRINTED = 5
+# A bar of tqdm's, which cleaned lines lack.
+_BAR = re.compile(rb"\d%\|[^\n]{0,400}\[\d\d:\d\d<")
 #: How many lines after a failure count as near it; those before it are the window's.
 _NEAR = 12
 
@@ -339,13 +341,24 @@ def _went_on(finding: Finding, whole: Sequence[str]) -> bool:
     return len(below) >= _FEWEST_PRINTED and not other_programs.is_sentence(below[0])
 
 
+def progresses(end: bytes) -> bool:
+    """Whether the end of a text, as it was printed, shows progress below a message that Triton is missing."""
+    said = max(end.rfind(mark.encode()) for mark in _WARNS)
+    return said >= 0 and _BAR.search(end, said) is not None
+
+
 def settled(
-    findings: Iterable[Finding], evidence: Collection[Compiler], whole: Sequence[str], fails_elsewhere: bool
+    findings: Iterable[Finding],
+    evidence: Collection[Compiler],
+    whole: Sequence[str],
+    fails_elsewhere: bool,
+    progresses: bool = False,
 ) -> list[Finding]:
     """The findings with ``foreign`` and compiler set; where nearby lines do not decide them, the whole text does.
 
     ``evidence``: the compilers of which the text has evidence. ``whole``: its lines, empty for a long text.
-    ``fails_elsewhere``: another program failed as well, or a traceback breaks off.
+    ``fails_elsewhere``: another program failed as well, or a traceback breaks off. ``progresses``: what goes on without
+    Triton is seen to.
     """
     has_evidence = bool(evidence) or _is_debugged(whole)
     findings = list(findings)
@@ -362,7 +375,11 @@ def settled(
         for finding in known
     ]
     going_on = [finding.position for finding in known if _goes_on(finding, whole)]
-    went_on = [finding.position for finding in known if finding.position in going_on and _went_on(finding, whole)]
+    went_on = [
+        finding.position
+        for finding in known
+        if finding.position in going_on and (progresses or _went_on(finding, whole))
+    ]
     breaks_off = fails_elsewhere
     fails_elsewhere |= len(going_on) < len(known)
     # The lines of a long text are not stored; there the lines near a failure decide.

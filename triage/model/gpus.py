@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 MAX_THREADS = 1024
 """Threads (work-items) a block, on every architecture of the table."""
@@ -337,16 +338,22 @@ _SOLD_AS = (
     ("hip:gfx942", r"MI300[AX]?|MI325X?|MI308X?"), ("hip:gfx950", r"MI35[05]X?"),
     ("hip:gfx1030", r"RX 6[89][05]0"), ("hip:gfx1100", r"RX 7900|W7900"), ("hip:gfx1201", r"RX 9070"),
 )  # fmt: skip
-_PRODUCT = re.compile("|".join(rf"(?P<n{number}>\b(?:{names})(?![0-9]))" for number, (_, names) in enumerate(_SOLD_AS)))
 
-# Where such a name may begin: the pattern of all of them is slow to look for.
+
+@cache
+def _product() -> re.Pattern[str]:
+    rows = enumerate(_SOLD_AS)
+    return re.compile("|".join(rf"(?P<n{number}>\b(?:{names})(?![0-9]))" for number, (_, names) in rows))
+
+
+# Where such a name may begin: the pattern of all of them is slow to compile and to look for.
 _HINT = re.compile(r"(?:[A-Z]{1,3}\d{2}|[TL]4\b|[RG]TX |TITAN|Quadro |Radeon |Orin|DGX |RX )")
 
 
 def named(text: str) -> Iterator[str]:
     """The targets whose parts a text names, in its order."""
     for hint in _HINT.finditer(text):
-        if match := _PRODUCT.match(text, hint.start()):
+        if match := _product().match(text, hint.start()):
             yield _SOLD_AS[int((match.lastgroup or "n0")[1:])][0]
 
 
