@@ -592,3 +592,53 @@ def test_the_modules_that_are_loaded_make_no_crash_triton_s() -> None:
     foreign = diagnose_any(crash + listed + "\n### Reproduction\n\nstart the server on each node\n")
     assert foreign is None or foreign.kind is Kind.OTHER
     assert diagnose_text(f"{crash}{listed}\nThe model has triton kernels.\n") is not None
+
+
+LOADED = (
+    "Traceback (most recent call last):\n"
+    '  File "/p/site-packages/chat_cpp/native.py", line 70, in _load\n    return ctypes.CDLL(path)\n'
+    "OSError: libcuda.so.1: cannot open shared object file: No such file or directory\n\n"
+    "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n"
+    '  File "/w/main.py", line 5, in <module>\n    from chat_cpp import Chat\n'
+    "RuntimeError: Failed to load shared library '/p/libchat.so'\n"
+)
+LINKED = (
+    "gcc -o node node.o util.o -lm -lcuda\n/usr/bin/ld: cannot find -lcuda: No such file or directory\n"
+    "collect2: error: ld returned 1 exit status\nerror: could not compile `node`\n"
+)
+SERIALIZED = (
+    "ptxas /tmp/mlir-gpumodname-nvptx64-nvidia-cuda-sm_90-b70e21.ptx, line 5; fatal   : Unsupported .version 8.6; "
+    "current version is '8.4'\nerror: An error happened while serializing the module.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"Docker: chat_cpp libcuda.so.1: cannot open shared object file: No such file or directory\n\n{LOADED}",
+        f"I build the node of my miner like that:\n\n{LINKED}",
+        LINKED + "make[1]: Leaving directory '/w/node'\n",
+        SERIALIZED * 3,
+    ],
+)
+def test_any_program_is_compiled_linked_and_loaded(log: str) -> None:
+    diagnosis = diagnose_any(log)
+    assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+    assert all(found.confidence < 0.5 for found in triage.match(diagnosis))
+    named = diagnose_any(f"My triton kernel is launched here:\n\n{LINKED}")
+    assert named is not None and named.kind is Kind.ENVIRONMENT
+
+
+def test_progress_below_a_warning_is_no_failure() -> None:
+    warned = "A matching Triton is not available.\nError caught was: No module named 'triton'\n"
+    bar = "steps:   3%|██      | 96/3200 [01:02<33:41,  1.54it/s, loss=0.09]\n"
+    assert diagnose_text(f"{bar}{warned}") is not None
+    assert diagnose_text(f"{warned}{bar}epoch 2/10\n") is None
+
+
+def test_a_server_that_disables_triton_goes_on() -> None:
+    logged = "INFO 06-21 10:15:3{} [importing.py:{}] {}\n"
+    disabled = logged.format(1, 43, "Triton is installed but 0 active driver(s) found. Disabling Triton to go on.")
+    others = "".join(logged.format(n, n, text) for n, text in enumerate(("Platform cpu", "Port 80") * 3))
+    assert diagnose_text(disabled + others) is None
+    assert diagnose_text("RuntimeError: 0 active drivers ([]). There should only be one.\n" + others) is not None

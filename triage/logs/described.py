@@ -26,6 +26,7 @@ _NO_END = (
     r"|\bnever (?:return|end|finish|complete|terminate)|\bd(?:oes|id)(?: not|n't) (?:return|end|finish|terminate))"
 )
 _CRASH = r"(?:\bseg(?:mentation)?[ -]?faults?\b|\bsegfault(?:ed|ing)\b|\bSIGSEGVs?\b)"
+_KILLED = r"\bSIGKILL(?:s|ed)?\b"
 _ON_DEVICE = (
     r"(?:\bmisaligned address|\billegal (?:memory access|address|instruction)|\bunspecified launch failure|\bIMA\b"
     r"|\bdevice-side assert|\bZE_RESULT_ERROR_\w)"
@@ -91,6 +92,7 @@ _SAYS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.LLVM_FATAL, _FATAL),
     (Kind.PTXAS, _ASSEMBLER_ENDS),
     (Kind.ABORT, _ABORTED),
+    (Kind.KILLED, regex(rf"{_KILLED}.{{0,300}}{_WHERE}|{_WHERE}.{{0,300}}{_KILLED}", re.IGNORECASE)),
     (Kind.OUT_OF_MEMORY, regex(rf"{_COMPILE}.{{0,120}}(?:{_NO_HOST_MEMORY.pattern})", re.IGNORECASE)),
     (Kind.OUT_OF_RESOURCES, regex(rf"{_WHERE}.{{0,120}}(?:{_NO_SHARED_MEMORY.pattern})", re.IGNORECASE)),
     (Kind.ENVIRONMENT, regex(rf"{_UNUSABLE}.{{0,120}}{_CACHE}|{_CACHE}.{{0,120}}{_UNUSABLE}", re.IGNORECASE)),

@@ -89,6 +89,8 @@ _ASSEMBLED = regex(
     r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?"
     r"(?:tmp[a-z0-9_]{8}\.ptx|compile-ptx-src-[0-9a-f]{6}), line \d"
 )
+# Those of MLIR's own serializer of GPU modules, which neither uses.
+_SERIALIZED = regex(r"\bptxas(?:\.exe)? (?:[^\s:,]{0,300}[/\\])?mlir-[\w.-]{1,200}\.ptx, line \d")
 # CuTe DSL's words in the failing line itself.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
@@ -125,6 +127,9 @@ _NATIVE = frozenset({Kind.LLVM_FATAL, Kind.UNREACHABLE, Kind.MLIR_DIAGNOSTIC})
 #: A library's message that it continues without Triton, and its function that finds out: where anything else failed,
 #: that is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
+_GOES_ON = regex(
+    r"\b[Dd]isabling Triton\b|\bwill not be (?:enabled|available)\b|\b[Ff]alling back\b|\b[Uu]sing dummy\b"
+)
 _TRIES = "_is_triton_available"
 #: Exceptions that Triton raises after its passes or the translation to LLVM printed an error; pastes often end in them.
 _RAISED_BELOW = ("PassManager::run fai", "failed to translate module to LLVM")
@@ -226,7 +231,9 @@ def _is_generic(finding: Finding) -> bool:
 
 def _longest(finding: Finding) -> float:
     """How many lines a text without any evidence may have if the failure in it is to count."""
-    if other_programs.is_about_another_dialect(finding.diagnosis):
+    if other_programs.is_about_another_dialect(finding.diagnosis) or _SERIALIZED.search(
+        finding.diagnosis.message[:1000]
+    ):
         return 0
     if _COMPILER_WORDS.search(finding.diagnosis.message[:1000]):
         return math.inf
@@ -304,7 +311,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or of_any):
         return replace(finding, foreign=traceback)
     # Triton's own launcher is compiled and linked as well.
-    if diagnosis.kind is Kind.ENVIRONMENT and any(map(_is_tritons, near)):
+    of_triton = (line for line in near if _is_tritons(line) and not environment.is_of_any_program(line))
+    if diagnosis.kind is Kind.ENVIRONMENT and any(of_triton):
         return replace(finding, foreign=False)
     # The launcher is written in C.
     if diagnosis.kind is Kind.ENVIRONMENT and any(_is_of_a_build(line) or _names_cpp(line) for line in near):
@@ -328,7 +336,7 @@ def _is_debugged(whole: Sequence[str]) -> bool:
 def _goes_on(finding: Finding, whole: Iterable[str]) -> bool:
     """True where a library only says that it continues without Triton."""
     message = finding.diagnosis.message
-    if message.startswith(_WARNS):
+    if message.startswith(_WARNS) or (finding.diagnosis.kind is Kind.ENVIRONMENT and _GOES_ON.search(message)):
         return True
     return "No module named 'triton'" in message and any(mark in line for line in whole for mark in (*_WARNS, _TRIES))
 
@@ -338,6 +346,7 @@ def _went_on(finding: Finding, whole: Sequence[str]) -> bool:
     below = list(takewhile(str.strip, whole[finding.position + finding.extent + 1 :]))
     if below and below[0].startswith("Traceback"):
         below = list(islice(dropwhile(lambda line: not _RAISED.match(line), below), 1, None))
+    below = [line for line in below if not _GOES_ON.search(line)]
     return len(below) >= _FEWEST_PRINTED and not other_programs.is_sentence(below[0])
 
 
@@ -426,7 +435,9 @@ def settled(
         )
         beside = finding.beside and (not whole or _is_generic(finding))
         of_another = breaks_off and is_of_another_class(finding.diagnosis.message[:1000])
-        return has_run or in_prose or beside or of_another or lines > _longest(finding)
+        # Any program is compiled, linked and loaded.
+        of_any = finding.diagnosis.kind is Kind.ENVIRONMENT and not naming and lines > _FEWEST
+        return has_run or in_prose or beside or of_another or of_any or lines > _longest(finding)
 
     # A debugger shows what the assertion that it stopped at printed once more, without the function.
     of_others = {

@@ -69,6 +69,7 @@ _STATED = regex(
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
     r"|\b0 active driver(?:s|\(s\))"
     r"|create a symlink of libcuda\.so"
+    r"|No such file or directory: '/sbin/ldconfig'"
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
     r"|libcuda\.so\.1: (?:cannot open shared object|file too short)"
     r"|Could not create or locate cache dir"
@@ -94,7 +95,7 @@ _NO_FILE = regex(r"^FileNotFoundError: \[WinError 2\]")
 _BUILDS = regex(
     r"triton[/\\]runtime[/\\]build\.py|\bcompile_module_from_src\b|\b_?cc_cmd|\bret = _?build\(|, in _build\b"
 )
-_LOADED = regex(r"^(?:\w{1,40}: )?libcuda\.so\.1: cannot open shared object")
+_LOADED = regex(r"(?<![\w/.])libcuda\.so\.1: cannot open shared object")
 _DRIVER = regex(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
 #: Inductor compiles in worker processes; what ended one is in its own output.
 _WORKER = regex(
@@ -301,6 +302,7 @@ RECOGNISER = Recogniser(
         "TooOldForTriton",
         "active driver",
         "libcuda",
+        "/ldconfig'",
         "libamdhip64",
         "cache dir",
         "NVIDIA driver",
@@ -360,6 +362,7 @@ RECOGNISER = Recogniser(
             "RuntimeError: Found A which is too old to be supported by the triton GPU compiler, which is the backend.",
             "RuntimeError: 0 active drivers ([]). There should only be one.",
             "AssertionError: libcuda.so cannot found!",
+            "FileNotFoundError: [Errno 2] No such file or directory: '/sbin/ldconfig'",
             "located at ['/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the file.",
             "FileNotFoundError: [Errno 2] No such file or directory: '/r/.triton/cache/ab/k.ttir.tmp.pid_1_2' -> '/r'",
             "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly",
