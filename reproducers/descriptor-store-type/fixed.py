@@ -1,0 +1,12 @@
+"""The block is converted to the type of the descriptor."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def widen(x_ptr, y_ptr, M, N, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [M, N], [N, 1], [ROWS, COLUMNS])
+    target = tl.make_tensor_descriptor(y_ptr, [M, N], [N, 1], [ROWS, COLUMNS])
+    block = source.load([tl.program_id(0) * ROWS, 0])
+    target.store([tl.program_id(0) * ROWS, 0], block.to(tl.float32))
