@@ -642,3 +642,26 @@ def test_a_server_that_disables_triton_goes_on() -> None:
     others = "".join(logged.format(n, n, text) for n, text in enumerate(("Platform cpu", "Port 80") * 3))
     assert diagnose_text(disabled + others) is None
     assert diagnose_text("RuntimeError: 0 active drivers ([]). There should only be one.\n" + others) is not None
+
+
+@pytest.mark.parametrize(
+    ("source", "is_launcher"),
+    [
+        ("/tmp/tmpa1b2c3d4/main.c", True),
+        ("C:\\Users\\a\\AppData\\Local\\Temp\\tmpa1b2c3d4\\cuda_utils.c", True),
+        ("/usr/include/python3.11/pyconfig.h", True),
+        ("/w/ext/csrc/forward_kernel.h", False),
+        ("build ends in /w/ext/csrc/forward_kernel.cc", False),
+    ],
+)
+def test_a_header_is_missing_in_a_source_that_has_a_place(source: str, is_launcher: bool) -> None:
+    error = f"{source}:7:10: fatal error: tiles/copy.h: No such file or directory\n"
+    diagnosis = diagnose_any(f"With triton 2.0 and torch 2.0 I see:\n\n{error}")
+    assert diagnosis is not None and (diagnosis.kind is Kind.ENVIRONMENT) is is_launcher
+
+
+def test_an_environment_that_is_named_after_triton() -> None:
+    raised = "AttributeError: 'DeepSpeedCPUAdam' object has no attribute 'ds_opt_adam'\n"
+    frame = '  File "/home/a/triton-env/lib/python3.11/site-packages/ext/build.py", line 20, in build\n'
+    diagnosis = diagnose_any(f"{raised}\nninja: build stopped.\nTraceback (most recent call last):\n{frame}")
+    assert diagnosis is not None and all(found.confidence < 0.5 for found in triage.match(diagnosis))

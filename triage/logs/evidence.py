@@ -36,7 +36,7 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "2-.-1-.-0-", "riton kernel",
         "Triton compilation failed", "helion", "triton/code_gen", "LLVMDialectModule", "where out dims are: [",
-        "[Triton][BEG]",
+        "[Triton][BEG]", "ttshared.mlir", "ttadapter.mlir",
         # In the stack that LLVM dumps, which the other library of this name does not.
         "libtriton.so  ", "libtriton.so 0x0000",
         "Pallas GPU", "Pallas Triton", "pallas.triton", "pallas/triton", "flag_gems/", "flag_gems.",
@@ -51,13 +51,18 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "flash_attn.cute", "flash_attn/cute",
     ),
 }  # fmt: skip
-# Ambiguous names: an inference server and a library for binary analysis are named Triton too.
+# Ambiguous names: an inference server and a library for binary analysis are named Triton too, and environments.
+_ENVIRONMENT = r"[-_]\w{1,40}[/\\](?:lib|Lib|bin|Scripts)[/\\]"
 _NAMED = regex(
-    r"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend)"
+    rf"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend|{_ENVIRONMENT})"
     r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
-_NAMED_TRITON = regex(r"(?<![a-z])triton|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile", re.IGNORECASE)
+_NAMED_TRITON = regex(
+    rf"(?<![a-z])triton(?!{_ENVIRONMENT})"
+    r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile",
+    re.IGNORECASE,
+)
 _LISTED = regex(
     r"^[\s|*-]{0,8}(?:pytorch-|nvidia-)?(?:triton|cutlass|flag_?(?:tree|gems))[\w-]{0,20}(?:\s{0,40}(?:==|[@:|])\s{0,4}|\s{1,40})v?\d"
     r"|(?<![a-z])triton\b.{0,20} not (?:found|available|installed)\b",
@@ -315,7 +320,10 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     if diagnosis.kind is Kind.ENVIRONMENT and any(of_triton):
         return replace(finding, foreign=False)
     # The launcher is written in C.
-    if diagnosis.kind is Kind.ENVIRONMENT and any(_is_of_a_build(line) or _names_cpp(line) for line in near):
+    of_others = environment.is_of_a_source(window.line) or any(
+        _is_of_a_build(line) or _names_cpp(line) for line in near
+    )
+    if diagnosis.kind is Kind.ENVIRONMENT and of_others:
         return replace(finding, foreign=True)
     if diagnosis.kind is Kind.ENVIRONMENT and any(map(environment.called_by_python, islice(window.after, _NEAR))):
         return replace(finding, foreign=False)

@@ -141,6 +141,11 @@ _CACHE = regex(
 _LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]{1,2}main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`; of headers too.
 _AT = regex(r"(?P<file>(?:[A-Za-z]:)?[^:(]{1,400}\.(?:c|h)(?:pp)?)[:(](?P<line>\d{1,7})\b")
+# A source that is neither in a folder of Python's tempfile, as the launcher is, nor a header that is installed.
+_SOURCE_FILE = regex(
+    r"(?<!\S)(?:[A-Za-z]:)?(?!\S{0,300}(?:[/\\]tmp\w{6,12}[/\\]|[/\\][Ii]nclude[/\\]|triton|torchinductor))"
+    r"[^:(\s]{0,300}[/\\][^:(/\\\s]{1,100}\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|cuh)[:(]\d"
+)
 _INCLUDING = regex(r"(?:In file included|\s{1,40}) ?from ")
 _REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
@@ -159,6 +164,11 @@ def is_tritons(line: str) -> bool:
 def builds_launcher(line: str) -> bool:
     """True for a frame or a line of the source that runs the host compiler for Triton."""
     return _BUILDS.search(line) is not None
+
+
+def is_of_a_source(line: str) -> bool:
+    """True for an error at a line of C or C++ that somebody wrote; the launcher is written to a folder of its own."""
+    return _SOURCE_FILE.search(line) is not None
 
 
 def is_of_any_program(message: str) -> bool:
