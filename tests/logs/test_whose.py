@@ -662,6 +662,8 @@ def test_a_header_is_missing_in_a_source_that_has_a_place(source: str, is_launch
 
 def test_an_environment_that_is_named_after_triton() -> None:
     raised = "AttributeError: 'DeepSpeedCPUAdam' object has no attribute 'ds_opt_adam'\n"
-    frame = '  File "/home/a/triton-env/lib/python3.11/site-packages/ext/build.py", line 20, in build\n'
-    diagnosis = diagnose_any(f"{raised}\nninja: build stopped.\nTraceback (most recent call last):\n{frame}")
+    built = (
+        "[3/4] c++ -isystem /home/a/triton-env/lib/python3.11/site-packages/torch/include -std=c++17 -c adam_impl.cpp\n"
+    )
+    diagnosis = diagnose_any(f"{raised}\n{built}ninja: build stopped: subcommand failed.\n")
     assert diagnosis is not None and all(found.confidence < 0.5 for found in triage.match(diagnosis))
