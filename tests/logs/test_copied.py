@@ -81,3 +81,13 @@ def test_lines_that_a_terminal_cut_over_a_whole_text() -> None:
     diagnosis = diagnose_text("\n".join(["With Triton:", *cut]))
     assert diagnosis is not None
     assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Dialect.cpp", 12, "A::f")
+
+
+def test_colours_that_lost_their_escape() -> None:
+    report = (
+        "\x1b[91m\x1b[1merror[UNSUP_EARLY_EXIT]:\x1b[0m Early exit (break) is not allowed in `first`.\n"
+        " \x1b[94m-->\x1b[0m /w/first.py:8:13\n  |\n8 |             break\n  |             \x1b[91m^^^^^\x1b[0m\n"
+    )
+    whole, copied = diagnose_text(report), diagnose_text(report.replace("\x1b", ""))
+    assert whole is not None and whole.source is not None and whole.source.line == 8
+    assert copied == whole

@@ -298,3 +298,17 @@ def test_the_reason_of_a_report_that_is_cut_off_is_what_the_text_says_was_raised
 )
 def test_a_title_alone_tells_the_kind(title: str, kind: Kind) -> None:
     assert diagnosed(f"# {title}\n").kind is kind
+
+
+def test_an_exception_of_the_front_end_that_a_mail_quotes() -> None:
+    quoted = (
+        "AssertionError('Loop-carried variable acc has initial type int32 but is re-assigned to fp32 in loop! Bad.')"
+    )
+    thanks = "Subject: Re: scan\nDate: Thu, 19 Nov 2026\n\nHi,\n\nthanks, that got me past the import on the node.\n"
+    asked = (
+        "Do I have to cast it somewhere?\nIt worked on the old image.\nIt fails on every node.\n\nBest,\n--\nA. B.\n"
+    )
+    mail = f'{thanks}The forward now stops with "{quoted}" whatever I do.\n{asked}'
+    diagnosis = diagnose_text(mail)
+    assert diagnosis is not None and diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnose_text(mail.replace("Loop-carried variable acc", "Variable acc")) is None

@@ -667,3 +667,22 @@ def test_an_environment_that_is_named_after_triton() -> None:
     )
     diagnosis = diagnose_any(f"{raised}\n{built}ninja: build stopped: subcommand failed.\n")
     assert diagnosis is not None and all(found.confidence < 0.5 for found in triage.match(diagnosis))
+
+
+def test_what_reports_the_error_of_another_program_is_its_too() -> None:
+    built = (
+        "  [3/9] nvcc -c csrc/reduce.cu -o reduce.o\n"
+        "  ptxas /tmp/tmpxft_0b1f_6_reduce.ptx, line 1180; error   : Feature '.x' requires .target sm_80\n"
+        "  ptxas fatal   : Ptx assembly aborted due to errors\nSuccessfully built einops triton-utils\n"
+    )
+    imported = (
+        "$ x-compile attn.mlir -o attn.vmfb\n"
+        "attn.mlir:61:11: error: failed to legalize operation 'torch.aten.dot' that was explicitly marked illegal\n"
+        "attn.mlir:3:3: error: Failures have been detected while processing an MLIR pass pipeline\n"
+        "I do not go back to our Triton code for that.\n"
+    )
+    for log in (built, imported):
+        diagnosis = diagnose_any(log)
+        assert diagnosis is not None and diagnosis.kind is Kind.OTHER
+    own = diagnose_any(built.replace("tmpxft_0b1f_6_reduce", "tmpa1b2c3d4"))
+    assert own is not None and own.kind is Kind.PTXAS

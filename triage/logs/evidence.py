@@ -86,6 +86,7 @@ _OWN_WORDS = regex(
     r"|mlir::\w{0,40}(?:MMA|(?:Blocked|Shared|DotOperand)Encoding)|^unknown:0: unknown: block: \["
     # the launcher's functions in a native stack
     r"|\b(?:gpuAssert(?:\.\w{1,20}){0,3}|_?launch)\(\)\s{1,4}main\.c:\d"
+    r"|\bLLD failed to link hsaco\b"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
@@ -94,8 +95,8 @@ _ASSEMBLED = regex(
     r"\bptxas(?:\.exe)? (?:(?:[A-Za-z]:)?[^\s:,]{0,300}[/\\])?"
     r"(?:tmp[a-z0-9_]{8}\.ptx|compile-ptx-src-[0-9a-f]{6}), line \d"
 )
-# Those of MLIR's own serializer of GPU modules, which neither uses.
-_SERIALIZED = regex(r"\bptxas(?:\.exe)? (?:[^\s:,]{0,300}[/\\])?mlir-[\w.-]{1,200}\.ptx, line \d")
+# Those of MLIR's own serializer of GPU modules and of nvcc, which neither uses.
+_ASSEMBLED_BY_OTHERS = regex(r"\bptxas(?:\.exe)? (?:[^\s:,]{0,300}[/\\])?(?:mlir-|tmpxft_)[\w.-]{1,200}\.ptx, line \d")
 # CuTe DSL's words in the failing line itself.
 _CUTE_WORDS = regex(
     r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
@@ -236,9 +237,7 @@ def _is_generic(finding: Finding) -> bool:
 
 def _longest(finding: Finding) -> float:
     """How many lines a text without any evidence may have if the failure in it is to count."""
-    if other_programs.is_about_another_dialect(finding.diagnosis) or _SERIALIZED.search(
-        finding.diagnosis.message[:1000]
-    ):
+    if other_programs.is_about_another_dialect(finding.diagnosis):
         return 0
     if _COMPILER_WORDS.search(finding.diagnosis.message[:1000]):
         return math.inf
@@ -308,6 +307,8 @@ def judged(finding: Finding, window: Window, traceback: bool | None) -> Finding:
     is_own = _is_own(diagnosis)
     if is_own and not _is_of_any_compiler(diagnosis):
         return replace(finding, foreign=False)
+    if _ASSEMBLED_BY_OTHERS.search(diagnosis.message[:1000]):
+        return replace(finding, foreign=True)
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
     has_run = any(map(_has_run, near))
     if is_own and not has_run:
@@ -455,7 +456,21 @@ def settled(
     }
     result: list[Finding] = []
     for finding in known:
-        # A generic process end without evidence of a compile belongs to the failure above it.
-        follows = finding.foreign is None and _is_generic(finding) and bool(result) and result[-1].foreign is True
-        result.append(replace(finding, foreign=is_foreign(finding) or (follows and not has_evidence)))
+        # The end of a process without evidence of a compile, and what ptxas or a pass manager reports of the same
+        # input, belong to the failure above.
+        is_report = bool(result) and _is_report_of(finding, result[-1].diagnosis)
+        is_end = finding.foreign is None and _is_generic(finding) and not has_evidence
+        follows = bool(result) and result[-1].foreign is True and (is_end or is_report)
+        result.append(replace(finding, foreign=is_foreign(finding) or follows))
     return result
+
+
+def _is_report_of(finding: Finding, above: Diagnosis) -> bool:
+    """True where ptxas says that it gave up after the error above, or the pass manager that it failed on the file of
+    MLIR that it is in."""
+    diagnosis = finding.diagnosis
+    if diagnosis.kind is not above.kind or finding.specificity is not Specificity.TAIL:
+        return False
+    if diagnosis.source is None or above.source is None:
+        return diagnosis.kind is Kind.PTXAS
+    return diagnosis.source.file.endswith(".mlir") and diagnosis.source.file == above.source.file

@@ -24,6 +24,9 @@ Log: TypeAlias = "str | Iterable[str] | BinaryIO"
 BLOCK = 1 << 18
 
 _CONTROL = re.compile(CONTROL.encode())
+# Colours that lost their first character, as chats and browsers copy them; all of them are reset in the end.
+_RESET = b"[0m"
+_COLOUR = re.compile(rb"\[(?:[0-9]|[349][0-7]|10[0-7])(?:;\d{1,3}){0,4}m")
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^u\n])"
 )
@@ -177,6 +180,7 @@ def _uncontrolled(block: bytes) -> bytes:
 def _copied(text: bytes) -> bytes:
     """A short text as it was before somebody marked, indented or wrapped it."""
     text = _CONTROL.sub(b"", _MARKED.sub(_unmarked, text))
+    text = _COLOUR.sub(b"", text) if _RESET in text else text
     return unwrapped(as_printed(text.decode("utf-8", "replace"))).encode()
 
 

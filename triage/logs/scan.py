@@ -17,8 +17,9 @@ from triage.logs.ending import ending
 from triage.logs.evidence import attributed, is_about, is_of_others, judged, progresses, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import names_tritons
+from triage.logs.frontend_texts import is_languages, names_tritons
 from triage.logs.native_texts import is_native
+from triage.logs.patterns import regex
 from triage.logs.prefixed import MOST_CHARACTERS, behind_prefix
 from triage.logs.quoted import quoted, quoted_cause, quoted_in_prose
 from triage.logs.reading import Log
@@ -53,6 +54,8 @@ _OF_PYTHON = (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR)
 
 #: Cost of creating a finding, in lines that could be read in that time.
 _WORK = 4
+
+_QUOTED_EXCEPTION = regex(r"[\"'`][A-Z]\w{1,40}Error(?:Impl)?(?:: |\(['\"])")
 
 #: Findings that a title is compared with.
 _MOST_BELOW = 50
@@ -326,7 +329,9 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
         return None
     if is_of_others(lines):
         return None
-    is_about_triton = bool(excerpts.evidence) or any(names_tritons(line) or is_native(line) for line in lines)
+    is_about_triton = bool(excerpts.evidence) or any(
+        names_tritons(line) or is_native(line) or _quotes_front_end(line) for line in lines
+    )
     if collector.findings:
         quotation = (quoted_cause(lines, _read_cause) if is_about_triton else None) or quoted(lines)
         kind = quotation.diagnosis.kind if quotation else None
@@ -349,6 +354,11 @@ def _quotation(excerpts: Excerpts, collector: _Collector) -> Finding | None:
     retold = described(lines) if is_about_triton else None
     # A sentence that names no kind of failure says less than what a program printed.
     return None if retold and retold.diagnosis.kind is Kind.UNKNOWN and collector.others else retold
+
+
+def _quotes_front_end(line: str) -> bool:
+    """True for a line that quotes an exception with a text that the front end raises."""
+    return is_languages(line) and _QUOTED_EXCEPTION.search(line) is not None
 
 
 def _above(statement: Finding, cut: Finding) -> Finding:

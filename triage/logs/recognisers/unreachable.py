@@ -51,6 +51,8 @@ def reason_before(window: Window) -> list[str]:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
+    if line.endswith(f"{_ANCHOR} at") and window.after:
+        line += f" {window.after[0].lstrip('> ')}"  # that a mail wrapped
     if source := _FILE.search(line) or _RETOLD.search(line):
         file, number = text.last_component(source["file"]), int(source["line"])
     elif _STATED.search(line) or line.rstrip("!. ").endswith(_ANCHOR):
@@ -79,6 +81,7 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!": Kind.UNREACHABLE,
+        "unsupported layout\n> UNREACHABLE executed at\n> /b/Dialect.cpp:12!": Kind.UNREACHABLE,
         "the conversion hits llvm_unreachable at XToLinalgPass.cpp:12 on a dead block": Kind.UNREACHABLE,
         "UNREACHABLE executed: Unsupported conversion from f16 to f16": Kind.UNREACHABLE,
     },
