@@ -102,6 +102,12 @@ def test_a_head_is_no_tile_although_its_size_stands_in_shapes() -> None:
         ("for c in range(0, n, P):\n        i = c + tl.arange(0, P)\n        tl.store(y + i, tl.load(x + i))", _TILE),
         ("for c in range(tl.cdiv(n, P)):\n        i = c * P + tl.arange(0, P)\n        tl.store(y + i, 1)", _TILE),
         ("c = 0\n    while c < n:\n        tl.store(y + c + tl.arange(0, P), 1)\n        c += P", _TILE),
+        # As many rows as a row has elements.
+        (
+            "i = tl.arange(0, P)[:, None] * P + tl.arange(0, P)[None, :]\n    for c in range(n):\n"
+            "        tl.store(y + c * P * P + i, tl.load(x + c * P * P + i))",
+            _PROBLEM,
+        ),
         # As many blocks as another parameter says.
         ("i = tl.program_id(0) % Q * P + tl.arange(0, P)\n    tl.store(y + i, 1)", _PROBLEM),
         ("for c in range(Q):\n        tl.store(y + c * P + tl.arange(0, P), 1)", _PROBLEM),

@@ -74,6 +74,9 @@ def _step(access: MemoryAccess, term: Product, atom: Atom, uses: ParameterUses) 
     extent = atom.extent or NUMBER
     if coefficient is None or not names(extent):
         return _Step(frozenset(), (), Axis.NONE)
+    # As many rows as a row has elements: memory has rows of that length, whatever steps over them.
+    if atom.kind == RANGE:
+        uses.add(names(extent) & names(frozenset({coefficient})), ParameterUse.STRIDE, access.line)
     for mover in _movers(access.terms, term, atom, coefficient, extent):
         axis = _moved_by(mover)
         if axis is Axis.NONE:
