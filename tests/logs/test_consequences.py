@@ -275,3 +275,15 @@ def test_torch_ends_the_process_after_the_exception_that_is_the_cause() -> None:
     )
     assert diagnosis is not None
     assert diagnosis.kind is Kind.LAUNCH_ERROR
+
+
+def test_what_the_driver_says_of_a_device_assertion_follows_from_it() -> None:
+    error = "Triton Error [CUDA]: device-side assert triggered"
+    asserted = (
+        "unknown:0: unknown: block: [0,0,0], thread: [{},0,0] Assertion `index out of bounds: 0 <= tmp4 < 320` failed."
+    )
+    lines = "\n".join(asserted.format(number) for number in range(4))
+    diagnosis = diagnose_text(f"Generation ends in: {error}\n\n{lines}\n")
+    assert diagnosis is not None and "0 <= tmp4 < 320" in diagnosis.message
+    alone = diagnose_text(error)
+    assert alone is not None and alone.headline.endswith("device-side assert triggered")

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from triage.logs.finding import Finding
+from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
@@ -59,6 +59,8 @@ _DEVICE_FRAME = regex(
     r"(?P<file>\S{1,400}):(?P<line>\d{1,7})(?::(?P<function>\w{1,200}))?"
 )
 _ADDRESS = regex(r"^=========\s{1,8}(?P<text>(?:Address 0x|and is ).{1,200})")
+#: Follows from an assertion that the device printed.
+_ASSERTED = "device-side assert triggered"
 #: Errors of loading the binary; all others are of launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
 
@@ -106,7 +108,8 @@ def _read(window: Window) -> Finding | None:
         return None
     loading = error.startswith(_LOADING)
     headline = f"The driver could not {'load' if loading else 'run'} the kernel: {error}"
-    return finding(window, Kind.LAUNCH_ERROR, headline, stage="load" if loading else "launch")
+    specificity = Specificity.SYMPTOM if _ASSERTED in error else Specificity.DIAGNOSTIC
+    return finding(window, Kind.LAUNCH_ERROR, headline, "", specificity, stage="load" if loading else "launch")
 
 
 RECOGNISER = Recogniser(
