@@ -80,7 +80,7 @@ _OWN_WORDS = regex(
     r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|tle|amdg|nvws|triton_(?!client|server|backend|model|python)[a-z_]{2,20})\.[a-z]"
     r"|\bptxas-blackwell\b|' op not assigned a pipeline stage|operation scheduled before its operands"
-    r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
+    r"|LinearLayout|2-\.-\d-\.-\d-|triton::(?:ir|codegen|gpu|driver|nvidia|tools)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu|\bPassManager::run failed|\bmma16816\b"
     # Triton's layouts in MLIR's namespace, and a device assertion without a location.
     r"|mlir::\w{0,40}(?:MMA|(?:Blocked|Shared|DotOperand)Encoding)|^unknown:0: unknown: block: \["

@@ -69,7 +69,7 @@ _STATED = regex(
     r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
     r"|\b0 active driver(?:s|\(s\))"
     r"|create a symlink of libcuda\.so"
-    r"|No such file or directory: '/sbin/ldconfig'"
+    r"|No such file or directory: '/sbin/ldconfig'|Command '\['(?:/sbin/)?ldconfig', '-p'\]'"
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
     r"|libcuda\.so\.1: (?:cannot open shared object|file too short)"
     r"|Could not create or locate cache dir"
@@ -373,6 +373,7 @@ RECOGNISER = Recogniser(
             "RuntimeError: 0 active drivers ([]). There should only be one.",
             "AssertionError: libcuda.so cannot found!",
             "FileNotFoundError: [Errno 2] No such file or directory: '/sbin/ldconfig'",
+            "CalledProcessError: Command '['ldconfig', '-p']' returned non-zero exit status 1.",
             "located at ['/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the file.",
             "FileNotFoundError: [Errno 2] No such file or directory: '/r/.triton/cache/ab/k.ttir.tmp.pid_1_2' -> '/r'",
             "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly",
