@@ -49,7 +49,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         "GitHub's and Azure's commands",
         r"##\[(?:error|warning|debug|command|section|group)\]|::(?:error|warning)[^:]{0,400}::",
     ),
-    ("BuildKit: a step of a Dockerfile, and the time", r"#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)"),
+    ("BuildKit: a step of a Dockerfile, and the time", r"#\d{1,4} (?=[\d.]{5,6}(?: |$))\d{1,4}\.\d{1,3}(?: |$)"),
     ("docker-compose", r"[A-Za-z][\w.-]{0,62}[-_]\d{1,3} {0,40}\| ?|[a-z][\w.-]{0,62} {1,40}\| "),
     ("kubectl --prefix", r"\[pod/[\w./-]{1,250}\] ?"),
     ("syslog, journalctl", rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} [\w.-]{{1,64}} [\w./:@-]{{1,64}}?(?:\[\d{{1,8}}\])?: "),

@@ -51,15 +51,15 @@ EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
         "flash_attn.cute", "flash_attn/cute",
     ),
 }  # fmt: skip
-# Ambiguous names: an inference server and a library for binary analysis are named Triton too, and environments.
-_ENVIRONMENT = r"[-_]\w{1,40}[/\\](?:lib|Lib|bin|Scripts)[/\\]"
+# Ambiguous names: an inference server, a library for binary analysis and environments of Python are named Triton too.
+_FOLDER = r"[-_]\w{1,40}[/\\](?:lib|Lib|bin|Scripts)[/\\]"
 _NAMED = regex(
-    rf"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend|{_ENVIRONMENT})"
+    rf"(?<![a-z])triton(?![-_ ]?(?:inference|server|client)|_?python_backend|backend|{_FOLDER})"
     r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile|cute.?dsl|cutlass[-_.]dsl",
     re.IGNORECASE,
 )
 _NAMED_TRITON = regex(
-    rf"(?<![a-z])triton(?!{_ENVIRONMENT})"
+    rf"(?<![a-z])triton(?!{_FOLDER})"
     r"|inductor|\bflag_?(?:tree|gems)|\btl\.[a-z]|torch\.compile",
     re.IGNORECASE,
 )
@@ -359,7 +359,7 @@ def _went_on(finding: Finding, whole: Sequence[str]) -> bool:
     return len(below) >= _FEWEST_PRINTED and not other_programs.is_sentence(below[0])
 
 
-def progresses(end: bytes) -> bool:
+def shows_progress(end: bytes) -> bool:
     """Whether the end of a text, as it was printed, shows progress below a message that Triton is missing."""
     said = max(end.rfind(mark.encode()) for mark in _WARNS)
     return said >= 0 and _BAR.search(end, said) is not None

@@ -14,7 +14,7 @@ from triage.logs.cut_traceback import cut_traceback, is_of_traceback
 from triage.logs.described import described
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
-from triage.logs.evidence import attributed, is_about, is_of_others, judged, progresses, settled
+from triage.logs.evidence import attributed, is_about, is_of_others, judged, settled, shows_progress
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_languages, names_tritons
@@ -307,7 +307,7 @@ def read(log: Log, sieve: Sieve | None = None, captured: bool = True) -> Reading
     if captured:  # not for kernels that triage compiles itself: their source is known
         joined = places.of_pipeline(joined, context.boundaries)
     fails_elsewhere = bool(collector.others) or context.open_source is not None
-    goes_on = progresses(excerpts.ends[1])
+    goes_on = shows_progress(excerpts.ends[1])
     own = settled(with_text(joined, excerpts.whole), excerpts.evidence, excerpts.whole, fails_elsewhere, goes_on)
     own = places.in_compiler(with_whole(places.in_pass(own, context, excerpts.whole)), context, excerpts.whole)
     own = places.in_python([_completed(finding, context) for finding in own], context, excerpts.whole)
