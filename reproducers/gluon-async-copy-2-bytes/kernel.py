@@ -1,0 +1,16 @@
+"""A thread copies one fp16, and cp.async at least four bytes."""
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy
+
+
+@gluon.jit
+def stage(x_ptr, y_ptr, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    offsets = gl.arange(0, BLOCK, layout=layout)
+    tile = gl.allocate_shared_memory(gl.float16, [BLOCK], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    async_copy.async_copy_global_to_shared(tile, x_ptr + offsets)
+    async_copy.commit_group()
+    async_copy.wait_group(0)
+    gl.store(y_ptr + offsets, tile.load(layout))
