@@ -91,3 +91,18 @@ def test_colours_that_lost_their_escape() -> None:
     whole, copied = diagnose_text(report), diagnose_text(report.replace("\x1b", ""))
     assert whole is not None and whole.source is not None and whole.source.line == 8
     assert copied == whole
+
+
+def test_an_answer_that_quotes_lines_which_a_terminal_cut() -> None:
+    printed = (
+        "python: /project/lib/Dialect/Triton/Transforms/RewriteTensorPointer.cpp:258: mlir::Operation* "
+        "RewriteTensorPointerPass::rewriteAdvanceOp(mlir::OpBuilder&, mlir::triton::AdvanceOp): Assertion "
+        "`info.length() == op.getOffsets().size()' failed."
+    )
+    cut = "\n".join(f">> {printed[start : start + 72]}" for start in range(0, len(printed), 72))
+    diagnosis = diagnose_text(
+        f"Re: nightly\n\n>> Kernel rowsum, exit -6:\n{cut}\n>\n> that is Tom's patch.\n\nReverted.\n"
+    )
+    assert diagnosis is not None
+    assert (diagnosis.file, diagnosis.line) == ("RewriteTensorPointer.cpp", 258)
+    assert diagnosis.function == "RewriteTensorPointerPass::rewriteAdvanceOp"

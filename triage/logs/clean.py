@@ -90,10 +90,14 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         r"(?!.{0,4000}\*\*\s{0,8}$)",
     ),
     ("Ray's logger, after the time", rf"{_LEVEL} {_SOURCE} -- (?!Unhandled error)"),
-    ("a quotation", r"(?:> ){1,8}|>$"),
+    ("a quotation", r"(?:>>? ){1,8}|>$"),
     ("the numbers of lines, as viewers show them beside a traceback", r"\d{1,6}[:|]? (?=  File \"|Traceback \()"),
     ("a list's item that is code, or of a traceback", r"(?:[-*]|\d{1,3}\.) (?=`|Traceback \(most |  File \")"),
-    ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
+    (
+        "docker's json-file, Python's, and records whose text comes after other fields",
+        r"\{(?:\"[\w.@-]{1,40}\": ?(?:\"[^\"\n]{0,200}\"|[\w.-]{1,40}), ?){0,12}"
+        r"[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']",
+    ),
 )
 _SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
 _PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
@@ -193,7 +197,9 @@ class Cleaner:
         # A bare carriage return redraws a line (progress bars): the last version counts.
         line = strip_html(strip_control(line.rpartition("\r")[2]))
         self.is_summary = ".py" in line and _SUMMARY.match(line) is not None
+        is_json, width = line.startswith("{"), len(line)
         line = strip_prefixes(line)
+        line = line.removesuffix('"}') if is_json and len(line) < width else line
         line = self._without_marker(line)
         if self.stripped_marker:
             line = strip_prefixes(line)

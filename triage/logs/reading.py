@@ -57,7 +57,7 @@ _TYPOGRAPHIC = {
 _COPIED = 1 << 16
 # The mark, on four lines or more; not that of a dump's headers, of tables or of lists.
 _MARKED = re.compile(
-    rb"^(?P<mark>[ \t]{0,40}(?:#{1,6}|//(?! -----)|[ \t]\*|\||;|\[?(?:stderr|stdout)[\]:]{1,2}"
+    rb"^(?P<mark>[ \t]{0,40}(?:#{1,6}|>>|//(?! -----)|[ \t]\*|\||;|\[?(?:stderr|stdout)[\]:]{1,2}"
     rb"|[A-Z]{4,8}:|\[[\w.:/ -]{1,40}\]:?))(?: [^\n]*[^|\n]| ?)(?:\n(?P=mark)(?: [^\n]*[^|\n]| ?)(?=\n|\Z)){3,}",
     re.MULTILINE,
 )

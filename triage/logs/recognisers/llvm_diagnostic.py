@@ -22,7 +22,8 @@ _LOCATED = regex(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>
 _OF_LLVM = regex(
     r"(?:(?:couldn't|could not) allocate |ran out of registers|inline asm"
     r"|invalid operand (?:for inline asm|in inline asm)"
-    r"|unknown (?:constraint|register)|no registers from class|register allocation failed|stack frame size"
+    r"|unknown (?:asm constraint|constraint|register)|no registers from class|register allocation failed"
+    r"|stack frame size"
     r"|unsupported (?:call|inline|library|indirect)|in function |<unknown>:\d|Don't know how to handle"
     r"|value out of range for constraint|couldn't |local memory |scratch |incomplete register"
     r"|non-trivial scalar-to-vector|scalar-to-vector conversion failed|undefined symbol(?!: _Z))"
