@@ -312,3 +312,16 @@ def test_an_exception_of_the_front_end_that_a_mail_quotes() -> None:
     diagnosis = diagnose_text(mail)
     assert diagnosis is not None and diagnosis.kind is Kind.FRONTEND_ERROR
     assert diagnose_text(mail.replace("Loop-carried variable acc", "Variable acc")) is None
+
+
+def test_a_chat_gives_the_reason_before_the_report() -> None:
+    reason = "Descriptor block shape must have at least 16 bytes in the last dimension, but got 4 * 2 = 8 bytes"
+    header = "triton.compiler.errors.CompilationError: at 2:8:"
+    chat = (
+        f"**a** 10:02\nanyone touched descriptors?\n\n**a** 10:03\nI want 4 columns and it says {reason} as I build\n\n"
+        f"**b** 10:05\nthat is TMA\n\n**a** 10:05\nthe header is `def f(x_ptr):` with {header}\n\n**b** 10:09\nyep\n"
+    )
+    diagnosis = diagnose_text(chat)
+    assert diagnosis is not None and diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnosis.headline.startswith("Descriptor block shape must have at least 16 bytes")
+    assert diagnosis.source is not None and diagnosis.source.line == 2

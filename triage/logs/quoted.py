@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from triage.logs.chains import lacks_reason
 from triage.logs.described import plain_kind
 from triage.logs.diagnostic_lines import parse
 from triage.logs.evidence import LAUNCH
@@ -333,7 +334,7 @@ def quoted_cause(lines: list[str], read: Callable[[Window], Finding | None]) -> 
     for position, line in enumerate(lines):
         titled = None if _SOURCE.match(line) else _TITLED.search(line)
         error = titled and (f"'{titled['operation']}" if titled["operation"] else titled["error"])
-        if error and (finding := read(Window(position, error, (), (), ()))):
+        if error and (finding := read(Window(position, error, (), (), ()))) and not lacks_reason(finding):
             return finding
     for position, line in enumerate(lines):
         if not _SOURCE.match(line.strip()) and (finding := _bare(position, line, read)):
