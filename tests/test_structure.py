@@ -35,6 +35,7 @@ READS_ITSELF = {
     "triage.logs.statement.weights": "triage's own files",
     "triage.logs.statement.learning": "the texts that the developer named",
     "triage.knowledge.stored": "triage's own entries and its own cache",
+    "triage.filesystem.compiled_patterns": "triage's own cache",
     "triage.harness.processes": "the kernel's /proc",
     "triage.harness.machine.system": "the kernel's /proc and /sys",
     "triage.harness.machine.gpus": "the kernel's /sys",

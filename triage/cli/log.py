@@ -14,9 +14,11 @@ import click
 from triage import knowledge, logs
 from triage.cli.ci import with_outputs
 from triage.cli.options import kb_option, print_json
+from triage.filesystem.compiled_patterns import CompiledPatterns
 from triage.knowledge.advice import next_steps
 from triage.knowledge.entry import Entry
 from triage.knowledge.matching import NearMiss, near_misses
+from triage.logs.patterns import compile_with
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError, fault
 from triage.model.match import Match
@@ -77,6 +79,8 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], explain: bool, as_json
 
     Several logs are grouped by bug. The exit code is 1 if any of them contains a failure.
     """
+    patterns = CompiledPatterns()
+    compile_with(patterns.compile)
     for problem in knowledge.problems(kb):
         click.echo(one_line(problem), err=True)
     entries = knowledge.load_all(kb)
@@ -117,6 +121,7 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], explain: bool, as_json
                 render_log.log(console.output(), result.diagnosis, result.matches, result.findings, result.others)
                 if explain and result.diagnosis is not None:
                     render_log.near_misses(console.output(), _near_misses(result, entries))
+    patterns.keep()
     return max(codes)
 
 

@@ -1,23 +1,33 @@
 """Regular expressions that are compiled when they are first used.
 
-A short log needs a third of the two hundred patterns of this package, and compiling one takes as long as reading twenty
-lines: compiled on import they are half the time of `triage log`.
+A short log needs a third of the patterns of this package, and compiling one takes as long as reading twenty lines:
+compiled on import they are half the time of `triage log`.
 """
 
 import re
+from collections.abc import Callable
 from typing import cast
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+
+
+_compile: Callable[[str, int], re.Pattern[str]] = re.compile
+
+
+def compile_with(compile_pattern: Callable[[str, int], re.Pattern[str]]) -> None:
+    """Compile what is not yet compiled by another function than ``re.compile``, one that remembers patterns."""
+    global _compile  # noqa: PLW0603 - the patterns are made when their modules are imported
+    _compile = compile_pattern
 
 
 class _UncompiledPattern:
     """Stands for a compiled pattern. After the first use its methods are those of the pattern itself."""
 
     def __init__(self, pattern: str, flags: int) -> None:
-        self._uncompiled = pattern, flags
+        self._uncompiled = pattern, int(flags)
 
     def __getattr__(self, name: str) -> object:
-        compiled = re.compile(*self._uncompiled)
+        compiled = _compile(*self._uncompiled)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
