@@ -284,6 +284,10 @@ def test_a_library_that_goes_on_without_triton_is_told_of_where_nothing_else_fai
     warning = "WARNING: A matching Triton is not available.\nError caught was: No module named 'triton'\n"
     found = diagnose_any(warning)
     assert found is not None and found.kind is Kind.ENVIRONMENT
+    assert "goes on without Triton" in found.notes[-1]
+    assert [match.id for match in triage.match(found) if match.confidence < 0.5][:1] == ["triton-missing"]
+    raised = diagnose_any("ModuleNotFoundError: No module named 'triton'\n")
+    assert raised is not None and not raised.notes and triage.match(raised)[0].confidence > 0.9
     frame = 'Traceback (most recent call last):\n  File "C:\\a\\load.py", line 275, in '
     assert diagnose_text(f"{warning}{frame}load\n    open(name)\nFileNotFo") is None
     missing = f"{frame}_is_triton_available\n    import triton  # noqa\nModuleNotFoundError: No module named 'triton'\n"

@@ -133,6 +133,7 @@ _NATIVE = frozenset({Kind.LLVM_FATAL, Kind.UNREACHABLE, Kind.MLIR_DIAGNOSTIC})
 #: A library's message that it continues without Triton, and its function that finds out: where anything else failed,
 #: that is the failure.
 _WARNS = ("Error caught was", "A matching Triton is not available")
+_WARNING = "a warning: the library that prints it goes on without Triton"
 _GOES_ON = regex(
     r"\b[Dd]isabling Triton\b|\bwill not be (?:enabled|available)\b|\b[Ff]alling back\b|\b[Uu]sing dummy\b"
 )
@@ -462,7 +463,15 @@ def settled(
         is_end = finding.foreign is None and _is_generic(finding) and not has_evidence
         follows = bool(result) and result[-1].foreign is True and (is_end or is_report)
         result.append(replace(finding, foreign=is_foreign(finding) or follows))
-    return result
+    return [
+        _as_warning(finding) if finding.position in going_on and not finding.foreign else finding for finding in result
+    ]
+
+
+def _as_warning(finding: Finding) -> Finding:
+    """A message that a library goes on without Triton, in a text in which nothing else failed."""
+    diagnosis = finding.diagnosis
+    return replace(finding, diagnosis=replace(diagnosis, elsewhere=True, notes=(*diagnosis.notes, _WARNING)))
 
 
 def _is_report_of(finding: Finding, above: Diagnosis) -> bool:

@@ -83,7 +83,8 @@ class Diagnosis(Documented):
     """One failure, named. ``stage`` is where it happened; ``required`` and ``limit`` are the numbers of an
     out-of-resources failure, ``resource`` what they count: documents have these three only where there is one.
     ``compiler`` is whose failure it is, where its words or those around it tell.
-    ``elsewhere``: it only reports the failure of another process, and nothing shows that this one compiles kernels.
+    ``elsewhere``: it only reports the failure of another process, and nothing shows that this one compiles kernels; or
+    a library only warns that it goes on without Triton.
     ``setting`` is what the text shows of the machine; ``related`` are the failures that the same text chains to this
     one, as exceptions do, or that follow from it."""
 

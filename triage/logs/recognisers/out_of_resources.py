@@ -29,7 +29,7 @@ _CUT = regex(
     r"(?: R[a-z]{0,7}:?(?: (?P<required>\d{1,12})(?:, ?(?:H[a-z]{0,7}(?: [a-z]{1,5})?:?)?)?)?)?"
     r"(?:\s{0,2}[\s`'\"|.…]{0,4}$|(?=[^\x00-\x7f])|(?= \|))"
     r"|\b[Ss]hared memory (?:requested exceeds device resources|size limit exceeded)"
-    r"|\b(?P<buffer>ub|UB) overflow\b"
+    r"|\b(?P<buffer>ub|UB) overflow\b|out of resource: shared(?: mem?o?r?)?$"
 )
 # The exception's name without its text: in a title, as torch passes on what a thread of its own raised, or cut off.
 _NAMED = regex(
@@ -132,6 +132,7 @@ RECOGNISER = Recogniser(
             "FAILED test_k.py::test_k[64] - triton.runtime.errors.OutOfResources: out of reso...",
             "| b2 | OutOfResources: out of resource: shared memory, Required: 180224, Har | 3.1 ms |",
             "triton.runtime.autotuner.OutOfResources",
+            "triton.runtime.errors.OutOfResources: out of resource: shared me",
             "也会出现triton.runtime.errors.OutOfResources: out of resource: shared memory的报错",
             "SKIPPED [2] tests/test_k.py:50: Caught OutOfResources in replica 0 on device 0.",
             "the kernel fails with UB overflow",
