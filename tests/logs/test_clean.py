@@ -28,6 +28,8 @@ WRAPPED = [
     ("#14 3.2 x", ["#14 3.2 x"]),
     (">> x\n>> > y\n>>> z", ["x", "y", ">>> z"]),
     ('{"ts": "2025-11-18T22:04:14Z", "level": "error", "attempt": 2, "msg": "LLVM ERROR: x"}', ["LLVM ERROR: x"]),
+    ('{"level": "error", "msg": "LLVM ERROR: x", "ts": 1763.5, "logger": "worker"}', ["LLVM ERROR: x"]),
+    ("{'message': 'LLVM ERROR: x'}", ["LLVM ERROR: x"]),
     ('{"a": "b", "other": "x"}', ['{"a": "b", "other": "x"}']),
     ("#14  0x00007f01 in f ()", ["#14  0x00007f01 in f ()"]),
     ("2025-03-01T12:00:00.1234567Z x", ["x"]),

@@ -21,6 +21,8 @@ _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 # With either separator of folders, and a drive.
 _SOURCE = r"(?:[A-Za-z]:)?[\w./\\@+~-]{1,120}:\d{1,6}"
+# A field of a record in JSON.
+_FIELD = r"\"[\w.@-]{1,40}\": ?(?:\"[^\"\n]{0,200}\"|[\w.-]{1,40})"
 
 #: The program that adds the prefix, and the prefix.
 PREFIXES: tuple[tuple[str, str], ...] = (
@@ -95,10 +97,11 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("a list's item that is code, or of a traceback", r"(?:[-*]|\d{1,3}\.) (?=`|Traceback \(most |  File \")"),
     (
         "docker's json-file, Python's, and records whose text comes after other fields",
-        r"\{(?:\"[\w.@-]{1,40}\": ?(?:\"[^\"\n]{0,200}\"|[\w.-]{1,40}), ?){0,12}"
-        r"[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']",
+        rf"\{{(?:{_FIELD}, ?){{0,12}}[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']",
     ),
 )
+# What is left of a record behind its text.
+_RECORD_END = regex(rf"\"(?:, ?{_FIELD}){{0,12}}\}}$|'\}}$")
 _SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
 _PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
@@ -199,7 +202,7 @@ class Cleaner:
         self.is_summary = ".py" in line and _SUMMARY.match(line) is not None
         is_json, width = line.startswith("{"), len(line)
         line = strip_prefixes(line)
-        line = line.removesuffix('"}') if is_json and len(line) < width else line
+        line = _RECORD_END.sub("", line) if is_json and len(line) < width else line
         line = self._without_marker(line)
         if self.stripped_marker:
             line = strip_prefixes(line)
